@@ -17,7 +17,9 @@
 
 namespace wm::zoo {
 
-enum class Size { small, medium, large };
+// `short_blocks` is `large`, but for benchmarks whose blocks run so long at `large` that a policy which waits for
+// blocks to end cannot act within a run of a few million cycles. These have many blocks that end within 100,000 cycles.
+enum class Size { small, medium, large, short_blocks };
 
 // The expected final content of a buffer. An element passes when |got - expected| <= absolute + relative * |expected|;
 // integers compare exactly. A NaN passes only where a NaN is expected, an infinity only where that infinity is.

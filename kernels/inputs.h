@@ -15,6 +15,10 @@ template <typename T>
 constexpr T at(Size size, T small, T medium, T large) {
   return size == Size::small ? small : size == Size::medium ? medium : large;
 }
+template <typename T>
+constexpr T at(Size size, T small, T medium, T large, T short_blocks) {
+  return size == Size::short_blocks ? short_blocks : at(size, small, medium, large);
+}
 
 constexpr std::uint32_t blocks_for(std::uint64_t items, std::uint32_t per_block) {
   return static_cast<std::uint32_t>((items + per_block - 1) / per_block);

@@ -1,4 +1,5 @@
-// atax: large is PolyBench's standard size, 4096 x 4096, in 16 blocks of 256 threads a kernel.
+// atax: large is PolyBench's standard size, 4096 x 4096, in 16 blocks of 256 threads a kernel. With short blocks the
+// matrix is tall: 48 blocks of atax_1 walk 16 columns.
 #include "kernels/dense.h"
 #include "kernels/inputs.h"
 
@@ -9,8 +10,8 @@ namespace atax {
 constexpr std::uint32_t kBlock = 256;
 
 Case make(Size size) {
-  const std::uint32_t rows = at(size, 300U, 2000U, 4096U);
-  const std::uint32_t columns = at(size, 340U, 2300U, 4096U);
+  const std::uint32_t rows = at(size, 300U, 2000U, 4096U, 48 * kBlock);
+  const std::uint32_t columns = at(size, 340U, 2300U, 4096U, 16U);
   Random random(0xa7a);
   auto a = uniform_floats(random, std::size_t{rows} * columns, 0, 1);
   auto x = uniform_floats(random, columns, 0, 1);

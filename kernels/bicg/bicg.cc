@@ -1,4 +1,5 @@
-// bicg: large is PolyBench's standard size, 4096 x 4096, in 16 blocks of 256 threads a kernel.
+// bicg: large is PolyBench's standard size, 4096 x 4096, in 16 blocks of 256 threads a kernel. With short blocks the
+// matrix is wide: 768 blocks of bicg_1 walk 48 rows.
 #include "kernels/dense.h"
 #include "kernels/inputs.h"
 
@@ -9,8 +10,8 @@ namespace bicg {
 constexpr std::uint32_t kBlock = 256;
 
 Case make(Size size) {
-  const std::uint32_t rows = at(size, 340U, 2300U, 4096U);
-  const std::uint32_t columns = at(size, 300U, 2000U, 4096U);
+  const std::uint32_t rows = at(size, 340U, 2300U, 4096U, 48U);
+  const std::uint32_t columns = at(size, 300U, 2000U, 4096U, 768 * kBlock);
   Random random(0xb1c);
   auto a = uniform_floats(random, std::size_t{rows} * columns, 0, 1);
   auto r = uniform_floats(random, rows, 0, 1);

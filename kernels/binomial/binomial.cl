@@ -44,3 +44,25 @@ __kernel void binomial(__global const Option* restrict options, __global float* 
   }
   if (thread == 0) call[get_group_id(0)] = node[0];
 }
+
+#define SHALLOW 128
+
+// The same for a tree of SHALLOW levels and as many threads, one node each.
+__kernel void binomial_shallow(__global const Option* restrict options, __global float* restrict call) {
+  __local float row[2][SHALLOW + 1];
+  const int thread = get_local_id(0);
+  const Option option = options[get_group_id(0)];
+  float node = fmax(option.price * exp(option.step * (float)(2 * thread - SHALLOW)) - option.strike, 0.0f);
+  if (thread == 0) {
+    const float top = fmax(option.price * exp(option.step * (float)SHALLOW) - option.strike, 0.0f);
+    row[0][SHALLOW] = top;
+    row[1][SHALLOW] = top;
+  }
+#pragma unroll 1
+  for (int level = SHALLOW - 1; level >= 0; --level) {
+    row[level & 1][thread] = node;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (thread <= level) node = option.up * row[level & 1][thread + 1] + option.down * node;
+  }
+  if (thread == 0) call[get_group_id(0)] = node;
+}

@@ -1,4 +1,6 @@
 // cutcp: water-like charges, cutoff 12 A. Large is 88^3 points 0.5 A apart: 11 launches of 121 blocks of 128 threads.
+// With short blocks the cutoff is 4 A, so that a block visits 27 bins, bins hold
+// fewer atoms, and a launch has 400 blocks.
 #include <array>
 #include <cmath>
 
@@ -13,7 +15,6 @@ constexpr std::uint32_t kSide = 8;
 constexpr std::uint32_t kDepth = 8;
 constexpr int kPadding = 3;  // empty bins around, as far as the cutoff reaches
 constexpr float kSpacing = 0.5F;
-constexpr float kCutoff = 12;
 constexpr float kRegion = kSide * kSpacing;
 
 struct Atom {
@@ -22,12 +23,14 @@ struct Atom {
 
 struct Box {
   std::uint32_t regions;  // along each axis
+  float cutoff;
+  std::uint32_t min_atoms;  // every bin has at least so many
   [[nodiscard]] std::uint32_t bins() const { return regions + 2 * kPadding; }
   [[nodiscard]] std::uint32_t points() const { return regions * kSide; }
 };
 
-// One atom in ten cubic angstroms, at most eight a bin. Each lies in the middle half of a lattice cell: next to a point
-// 1/r would magnify the rounding of coordinates.
+// One atom in ten cubic angstroms, or fewer with short blocks; at most eight a bin. Each lies in the middle half of a
+// lattice cell: next to a point 1/r would magnify the rounding of coordinates.
 std::vector<std::vector<Atom>> generate(const Box& box) {
   Random random(0xc07);
   const std::size_t bins = box.bins();
@@ -36,7 +39,7 @@ std::vector<std::vector<Atom>> generate(const Box& box) {
     for (std::uint32_t y = 0; y < box.regions; ++y)
       for (std::uint32_t x = 0; x < box.regions; ++x) {
         auto& bin = out[x + kPadding + bins * (y + kPadding + bins * (z + kPadding))];
-        const std::uint32_t atoms = 5 + random.below(4);
+        const std::uint32_t atoms = box.min_atoms + random.below(4);
         for (std::uint32_t i = 0; i < atoms; ++i) {
           const auto place = [&random](std::uint32_t region) {
             const float cell = static_cast<float>(region * kSide + random.below(kSide));
@@ -57,7 +60,7 @@ std::vector<std::int32_t> neighbours(const Box& box) {
   for (int z = -kPadding; z <= kPadding; ++z)
     for (int y = -kPadding; y <= kPadding; ++y)
       for (int x = -kPadding; x <= kPadding; ++x)
-        if (gap(x) * gap(x) + gap(y) * gap(y) + gap(z) * gap(z) < kCutoff * kCutoff)
+        if (gap(x) * gap(x) + gap(y) * gap(y) + gap(z) * gap(z) < box.cutoff * box.cutoff)
           out.push_back(x + bins * (y + bins * z));
   return out;
 }
@@ -67,15 +70,17 @@ std::vector<float> potential(const Box& box, const std::vector<std::vector<Atom>
   std::vector<double> sum(std::size_t(n) * n * n);
   for (const auto& bin : bins)
     for (const Atom& atom : bin) {
-      const auto low = [](float c) { return std::max(0, static_cast<int>((c - kCutoff) / kSpacing)); };
-      const auto high = [n](float c) { return std::min(n - 1, static_cast<int>((c + kCutoff) / kSpacing) + 1); };
+      const auto low = [r = box.cutoff](float c) { return std::max(0, static_cast<int>((c - r) / kSpacing)); };
+      const auto high = [n, r = box.cutoff](float c) {
+        return std::min(n - 1, static_cast<int>((c + r) / kSpacing) + 1);
+      };
       for (int z = low(atom.z); z <= high(atom.z); ++z)
         for (int y = low(atom.y); y <= high(atom.y); ++y)
           for (int x = low(atom.x); x <= high(atom.x); ++x) {
             const double dx = x * double{kSpacing} - atom.x, dy = y * double{kSpacing} - atom.y;
             const double dz = z * double{kSpacing} - atom.z, r2 = dx * dx + dy * dy + dz * dz;
-            if (r2 >= double{kCutoff} * kCutoff) continue;
-            const double s = 1 - r2 / (double{kCutoff} * kCutoff);
+            if (r2 >= double{box.cutoff} * box.cutoff) continue;
+            const double s = 1 - r2 / (double{box.cutoff} * box.cutoff);
             sum[std::size_t(x) + std::size_t(n) * (std::size_t(y) + std::size_t(n) * std::size_t(z))] +=
                 atom.charge / std::sqrt(r2) * s * s;
           }
@@ -84,7 +89,7 @@ std::vector<float> potential(const Box& box, const std::vector<std::vector<Atom>
 }
 
 Case make(Size size) {
-  const Box box{at(size, 2U, 4U, 11U)};
+  const Box box{at(size, 2U, 4U, 11U, 20U), at(size, 12.0F, 12.0F, 12.0F, 4.0F), at(size, 5U, 5U, 5U, 1U)};
   auto atoms = generate(box);
   std::vector<float> flat;
   for (const auto& bin : atoms)
@@ -106,7 +111,7 @@ Case make(Size size) {
                 {box.regions, box.regions},
                 {kThreads},
                 arguments(bins, offsets, static_cast<std::uint32_t>(near.size()), layer, box.bins(), box.bins(),
-                          kPadding, kSpacing, kCutoff * kCutoff, out)});
+                          kPadding, kSpacing, box.cutoff * box.cutoff, out)});
   app.download(out);
   c.reference = [=, atoms = std::move(atoms)](Case& reference) {
     // Coordinates up to 44 are right to 4e-6, and r is at least 0.2: 1/r, at most 5, is right to 1e-4 at the nearest

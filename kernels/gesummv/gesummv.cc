@@ -1,4 +1,5 @@
-// gesummv: large is PolyBench's standard size, 4096 x 4096 twice, in 16 blocks of 256 threads.
+// gesummv: large is PolyBench's standard size, 4096 x 4096 twice, in 16 blocks of 256 threads. With short blocks the
+// matrices are tall, in 48 blocks that walk 8 columns: a kernel of its own, since gesummv has square ones.
 #include "kernels/dense.h"
 #include "kernels/inputs.h"
 
@@ -11,20 +12,26 @@ constexpr float kAlpha = 1.5F;
 constexpr float kBeta = 0.75F;
 
 Case make(Size size) {
-  const std::uint32_t n = at(size, 300U, 2100U, 4096U);
+  const std::uint32_t columns = at(size, 300U, 2100U, 4096U, 8U);
+  const std::uint32_t rows = size == Size::short_blocks ? 48 * kBlock : columns;
   Random random(0x9e5);
-  auto a = uniform_floats(random, std::size_t{n} * n, 0, 1);
-  auto b = uniform_floats(random, std::size_t{n} * n, 0, 1);
-  auto x = uniform_floats(random, n, 0, 1);
+  auto a = uniform_floats(random, std::size_t{rows} * columns, 0, 1);
+  auto b = uniform_floats(random, std::size_t{rows} * columns, 0, 1);
+  auto x = uniform_floats(random, columns, 0, 1);
 
   Case c;
   gpu::Application& app = c.application;
   const auto a_id = app.add("a", a);
   const auto b_id = app.add("b", b);
   const auto x_id = app.add("x", x);
-  const auto y_id = app.add_uninitialized("y", n * sizeof(float));
+  const auto y_id = app.add_uninitialized("y", rows * sizeof(float));
   for (const auto id : {a_id, b_id, x_id}) app.upload(id);
-  app.launch({"gesummv", {blocks_for(n, kBlock)}, {kBlock}, arguments(a_id, b_id, x_id, y_id, n, kAlpha, kBeta)});
+  const gpu::Dim3 blocks{blocks_for(rows, kBlock)};
+  if (size == Size::short_blocks) {
+    app.launch({"gesummv_tall", blocks, {kBlock}, arguments(a_id, b_id, x_id, y_id, rows, columns, kAlpha, kBeta)});
+  } else {
+    app.launch({"gesummv", blocks, {kBlock}, arguments(a_id, b_id, x_id, y_id, columns, kAlpha, kBeta)});
+  }
   app.download(y_id);
 
   c.reference = [a = std::move(a), b = std::move(b), x = std::move(x), y_id](Case& out) {

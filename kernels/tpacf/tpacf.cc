@@ -1,4 +1,5 @@
-// tpacf: large has 487 observed points and 100 random sets, hence 201 blocks of 256 threads.
+// tpacf: large has 487 observed points and 100 random sets, hence 201 blocks of 256 threads. With short blocks it has
+// 64 points and 1000 random sets.
 #include <array>
 #include <cmath>
 
@@ -79,7 +80,7 @@ std::vector<std::uint32_t> correlate(const Points& p, std::uint32_t points, std:
 }
 
 Case make(Size size) {
-  const auto points = at(size, 160U, 487U, 487U), sets = at(size, 2U, 8U, 100U);
+  const auto points = at(size, 160U, 487U, 487U, 64U), sets = at(size, 2U, 8U, 100U, 1000U);
   Points p = generate(points, sets);
   Case c;
   gpu::Application& app = c.application;

@@ -25,10 +25,11 @@ inline std::string benchmark_name(const testing::TestParamInfo<const Entry*>& in
   return name;
 }
 
-// WM_ZOO_SIZE=medium or large checks more than a quick run has time for.
+// WM_ZOO_SIZE=medium, large or short_blocks checks more than a quick run has time for.
 inline Size size_asked_for() {
   const char* text = std::getenv("WM_ZOO_SIZE");
   const std::string_view name = text != nullptr ? text : "small";
+  if (name == "short_blocks") return Size::short_blocks;
   return name == "large" ? Size::large : name == "medium" ? Size::medium : Size::small;
 }
 

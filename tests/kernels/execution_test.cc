@@ -52,6 +52,14 @@ TEST_P(OnTheExecutor, GivesTheReferencesResults) {
 
 INSTANTIATE_TEST_SUITE_P(Zoo, OnTheExecutor, testing::ValuesIn(all_benchmarks()), benchmark_name);
 
+// These have kernels of their own for short blocks. So has binomial, whose inputs take seconds.
+TEST(ShortBlocks, GiveTheReferencesResults) {
+  for (const char* name : {"gesummv", "libor"}) {
+    const Entry& entry = **find(name);
+    EXPECT_EQ(verdict(entry.ptx, entry.benchmark.make(Size::short_blocks)), "passed") << name;
+  }
+}
+
 TEST(ABrokenKernel, FailsWhenASumBecomesADifference) {
   EXPECT_NE(verdict_of_broken("vecadd", "add.f32", "sub.f32"), "passed");
 }

@@ -4,7 +4,7 @@
 //                   or time=2ms, or rate=500 (runs per second)
 //   priority=2      a larger number is served first
 //   share=2         relative weight
-//   size=medium     small, medium or large
+//   size=medium     small, medium, large or short_blocks
 //   arrive=50000    cycles
 //   launches=0      runs of the application; 0: it repeats to the end of the run
 //   blocks=4        maximum number of resident blocks per SM

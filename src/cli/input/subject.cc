@@ -150,7 +150,8 @@ Result<zoo::Size> parse_size(const std::string& text) {
   if (text == "small") return zoo::Size::small;
   if (text == "medium") return zoo::Size::medium;
   if (text == "large") return zoo::Size::large;
-  return Error{"no size '" + text + "': small, medium, large"};
+  if (text == "short_blocks") return zoo::Size::short_blocks;
+  return Error{"no size '" + text + "': small, medium, large, short_blocks"};
 }
 
 const char* name(zoo::Size size) {
@@ -161,6 +162,8 @@ const char* name(zoo::Size size) {
       return "medium";
     case zoo::Size::large:
       return "large";
+    case zoo::Size::short_blocks:
+      return "short_blocks";
   }
   return "";
 }

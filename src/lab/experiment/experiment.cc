@@ -136,7 +136,7 @@ class Layers {
       p.machine = v->text;
     }
     if (const Value* v = map.take("size")) {
-      if (auto known = one_of("size", *v, {"small", "medium", "large"}); !known) return known;
+      if (auto known = one_of("size", *v, {"small", "medium", "large", "short_blocks"}); !known) return known;
       p.size = v->text;
     }
     return {};

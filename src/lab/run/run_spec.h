@@ -31,7 +31,7 @@ struct RequestSpec {
 // One kernel and how it takes part. At most one of the four goals is set.
 struct KernelSpec {
   std::string name;                      // a kernel of the zoo, or the path of a description
-  std::string size = "medium";           // small, medium or large
+  std::string size = "medium";           // small, medium, large or short_blocks
   std::optional<double> goal;            // a fraction of the isolated rate, such as 0.9
   std::optional<double> goal_ipc;        // thread instructions per cycle
   std::optional<Picoseconds> goal_time;  // time of one run of the application, transfers included

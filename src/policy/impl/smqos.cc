@@ -4,8 +4,10 @@
 // 2022, section 4, algorithms 1 to 3.
 //
 // LS tasks are kernels with a goal, batch tasks those without. An SM changes its owner only when its blocks have
-// ended. That may take many epochs; meanwhile LS tasks request one SM, or release one, in every epoch. The benefit of
-// an SM for a batch task is measured in epochs in which the task had the same SMs nearly all the time.
+// ended. That may take many epochs; meanwhile an LS task that is behind requests one more SM in every epoch. The
+// benefit of an SM for a batch task is measured in epochs in which the task had the same SMs nearly all the time, from
+// the first one on that begins after a block of it has ended: before, caches are empty and its blocks run in step. An
+// LS task that is ahead is in no hurry, so it releases its next SM when the benefit of the last one has been measured.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -58,6 +60,7 @@ class SmQos final : public Policy {
       determine_opt_k(task, gpu.epoch_ipc(id), *held);
       task.ipc_last = gpu.epoch_ipc(id);
       task.sm_last = *held;
+      task.is_rate_known = true;
     }
     for (const Kernel& k : by_client(gpu)) {
       if (!k.has_goal()) continue;
@@ -66,7 +69,7 @@ class SmQos final : public Policy {
           swap_in(gpu, k.id);
           break;
         case Swapped::out:
-          if (!take_back(gpu, k.id)) swap_out(gpu, k.id);
+          if (!take_back(gpu, k.id) && measured(gpu)) swap_out(gpu, k.id);
           break;
         case Swapped::none:
           break;
@@ -85,6 +88,7 @@ class SmQos final : public Policy {
     std::optional<std::uint32_t> held;  // SMs since the epoch began, if none was changing its owner
     std::uint32_t sm_last = 0;          // … and in the last epoch in which that held until the end
     double ipc_last = 0;
+    bool is_rate_known = false;  // sm_last and ipc_last are of an epoch
   };
 
   struct Learned {
@@ -125,7 +129,23 @@ class SmQos final : public Policy {
   }
 
   void look_again(const Machine& gpu) {
-    for (auto& [id, task] : batch_) task.held = holds(gpu, id);
+    for (auto& [id, task] : batch_) task.held = has_ended_blocks(gpu, id) ? holds(gpu, id) : std::nullopt;
+  }
+
+  [[nodiscard]] static bool has_ended_blocks(const Machine& gpu, KernelId id) {
+    const auto kernels = gpu.kernels();
+    return std::any_of(kernels.begin(), kernels.end(),
+                       [id](const Kernel& k) { return k.id == id && (k.launch > 0 || k.done > 0); });
+  }
+
+  // Whether the rate of every batch task is known with the SMs that it has, where that rate may still move opt_k.
+  [[nodiscard]] bool measured(const Machine& gpu) const {
+    if (!gpu.can(Can::gate_power)) return true;
+    return std::all_of(batch_.begin(), batch_.end(), [&gpu](const auto& entry) {
+      const auto& [id, task] = entry;
+      const bool is_decided = task.upper_k && task.lower_k;
+      return is_decided || !has_ended_blocks(gpu, id) || (task.is_rate_known && task.sm_last == gpu.owned(id));
+    });
   }
 
   // Algorithm 1: dynamic SM adjustment to maintain QoS.
@@ -140,7 +160,8 @@ class SmQos final : public Policy {
 
   // Algorithm 2: determines whether the SM that the task gained or lost since the last call changed its rate.
   void determine_opt_k(Batch& task, double ipc_epoch, std::uint32_t sm_batch) const {
-    if (task.sm_last == sm_batch || task.sm_last != task.opt_k || (task.upper_k && task.lower_k)) return;
+    if (!task.is_rate_known || task.sm_last == sm_batch || task.sm_last != task.opt_k || (task.upper_k && task.lower_k))
+      return;
     if (task.sm_last < sm_batch) {
       if (ipc_epoch > task.ipc_last * (1 + threshold_)) {
         task.lower_k = true;
