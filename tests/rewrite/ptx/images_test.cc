@@ -9,7 +9,7 @@
 namespace wm::rewrite {
 namespace {
 
-constexpr const char* kImageHeader = ".version 9.0\n.target sm_90, texmode_independent\n.address_size 64\n";
+constexpr const char* kHeader = ".version 9.0\n.target sm_90, texmode_independent\n.address_size 64\n";
 
 // Parts of what the compiler made of read_imagef and write_imageui, with a literal sampler and an image of a buffer.
 constexpr const char* kCompiled = R"(
@@ -38,7 +38,7 @@ constexpr const char* kCompiled = R"(
 })";
 
 TEST(ImageRewriting, OpaqueDeclarationsAreReadAndPrinted) {
-  const ptx::Module module = parsed(std::string(kImageHeader) + kCompiled);
+  const ptx::Module module = parsed(std::string(kHeader) + kCompiled);
   const std::string text = ptx::print(module);
   for (const char* part :
        {".global .samplerref samp$2 = { addr_mode_0 = wrap, addr_mode_1 = clamp_to_edge, addr_mode_2 = "
@@ -52,7 +52,7 @@ TEST(ImageRewriting, OpaqueDeclarationsAreReadAndPrinted) {
 }
 
 TEST(ImageRewriting, AKernelHasATextureForEachPairOfAnImageAndASampler) {
-  const auto adapted = adapt_opencl(parsed(std::string(kImageHeader) + kCompiled));
+  const auto adapted = adapt_opencl(parsed(std::string(kHeader) + kCompiled));
   ASSERT_TRUE(adapted.ok()) << adapted.error().to_string();
   ASSERT_EQ(adapted->kernels.size(), 1U);
   const AdaptedKernel& k = adapted->kernels.front();
@@ -78,7 +78,7 @@ TEST(ImageRewriting, AKernelHasATextureForEachPairOfAnImageAndASampler) {
 
 std::string refusal(const std::string& parameters, const std::string& body) {
   const auto adapted =
-      adapt_opencl(parsed(std::string(kImageHeader) + ".global .samplerref s;\n.entry k(" + parameters +
+      adapt_opencl(parsed(std::string(kHeader) + ".global .samplerref s;\n.entry k(" + parameters +
                           ")\n{\n.reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<4>; .reg .pred %p;\n" + body +
                           "ret;\n}\n.entry fine()\n{\nret;\n}\n"));
   if (!adapted) return adapted.error().what;
@@ -107,7 +107,7 @@ TEST(ImageRewriting, WhatTexturesCannotDoIsRefusedByName) {
 }
 
 TEST(ImageRewriting, FunctionsThatAccessImagesAreRefused) {
-  const auto adapted = adapt_opencl(parsed(std::string(kImageHeader) + R"(
+  const auto adapted = adapt_opencl(parsed(std::string(kHeader) + R"(
 .func f(.param .b64 image) { .reg .b64 %rd<2>; .reg .b32 %r<2>; ld.param.b64 %rd1, [image]; txq.width.b32 %r1, [%rd1]; ret; }
 .entry k(.param .texref a) { ret; })"));
   ASSERT_FALSE(adapted.ok());
