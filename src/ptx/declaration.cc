@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "ptx/initializer.h"
-#include "ptx/opaque.h"
 
 namespace wm::ptx {
 namespace {
@@ -30,9 +29,6 @@ void parse_pointer(TokenStream& tokens, Variable& variable) {
   if (tokens.current().kind == TokenKind::dotted) {
     if (const auto space = space_named(tokens.current().text)) {
       variable.pointer_space = *space;
-      tokens.advance();
-    } else if (const auto type = type_named(tokens.current().text); type && is_opaque(*type)) {
-      variable.pointee = *type;
       tokens.advance();
     }
   }

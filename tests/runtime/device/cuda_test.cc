@@ -8,7 +8,6 @@
 #include "runtime/device/cuda/compilation.h"
 #include "runtime/device/cuda/submission.h"
 #include "runtime/device/fake_cuda.h"
-#include "runtime/device/ptx_front_end.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -49,8 +48,7 @@ struct CudaTest : testing::Test {
   HostMemory host{*device};
   Events events{*device, host};
   Launcher launcher{*device};
-  PtxFrontEnd front_end;
-  CudaAllocation allocation{*device, host, front_end};
+  CudaAllocation allocation{*device, host};
   CudaSubmission submission{*device, host, events, launcher};
   QueueHandle queue = allocation.create_queue(true, false).object;
   MemoryHandle buffer = allocation.create_buffer({0, 256, {}}).object;

@@ -34,17 +34,13 @@ struct CudaQueue final : QueueObject {
   mutable Event switched_ = nullptr;
 };
 
-struct CudaImage;
-
-struct CudaMemory : MemoryObject {
+struct CudaMemory final : MemoryObject {
   enum class Owner { self, other };
   CudaMemory(Device& of, Address at, std::size_t size, Owner by = Owner::self)
       : device(of), address(at), bytes(size), owner(by) {}
   ~CudaMemory() override {
-    if (owner == Owner::self && !parent) device.wipe_and_free(address, bytes);
+    if (owner == Owner::self && !parent) device.free(address);
   }
-  // Null: it is a buffer.
-  [[nodiscard]] virtual const CudaImage* image() const { return nullptr; }
   Device& device;
   Address address;
   std::size_t bytes;
