@@ -82,7 +82,7 @@ struct TextureCacheConfig {
   std::uint32_t latency = 100;  // latency of a hit
   std::uint32_t mshrs = 64;
   std::uint32_t mshr_waiters = 16;
-  bool read_only_loads = true;      // ld.global.nc too; false: texture fetches alone, as before Kepler
+  bool read_only_loads = true;      // ld.global.nc too; false: only texture fetches, as before Kepler
   std::string replacement = "lru";  // a file in src/sim/cycle/memory/replacement
 };
 

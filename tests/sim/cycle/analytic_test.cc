@@ -69,7 +69,7 @@ TEST(TexturePath, AReadOnlyHitTakesItsCachesLatencyAndAMissTheWayToL2) {
 }
 
 // Fermi has no read-only path for ordinary loads: only a texture fetch takes the texture cache.
-TEST(TexturePath, BeforeKeplerIsTakenByTextureFetchesAlone) {
+TEST(TexturePath, BeforeKeplerIsTakenByTextureFetchesOnly) {
   const gpu::GpuConfig c = test_gpu("slicer16");
   ASSERT_NE(c.texture.bytes, 0U);
   const auto loads = chase(8, 128, 4, "ld.global.nc.u64");

@@ -16,6 +16,7 @@ MessageKind kind_of(const TimedOp& op) {
 
 MemoryStage::MemoryStage(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint16_t sm)
     : config_(config),
+      sm_(sm),
       lsu_(config, timing, sm),
       constant_cache_(
           tag_spec(config.constant.bytes, config.constant.line, config.constant.ways, config.constant.replacement)) {}
@@ -44,13 +45,17 @@ std::uint64_t MemoryStage::read_constant(const WarpSlot& w, const exec::Access& 
   return now + config_.constant.miss_latency;
 }
 
-// The words of a thread lie 32 words apart, so that lanes at the same offset share lines.
-void MemoryStage::coalesce_local(const WarpSlot& w, const exec::Access& a, std::uint64_t space) {
+// Local memory belongs to a slot: the next warp in it has the same addresses, warps in other slots and on other SMs have
+// others. Elements of a thread lie 32 elements apart, so that lanes at the same offset share lines.
+void MemoryStage::coalesce_local(const WarpSlot& w, std::uint32_t number, const exec::Access& a, std::uint64_t space) {
+  const std::uint64_t slot = std::uint64_t{sm_} * config_.sm.warps() + number;
+  const std::uint64_t base = (std::uint64_t{1} << 46) + (std::uint64_t{w.kernel} << 40) +
+                             slot * w.resident->run->kernel.grid->program->local_bytes * exec::kLanes;
+  const std::uint64_t element = std::max<std::uint64_t>(a.bytes, 4);
   exec::Access spread = a;
-  const std::uint64_t base = (std::uint64_t{1} << 46) + (w.age << 20);
   for (std::size_t lane = 0; lane < exec::kLanes; ++lane)
-    spread.address[lane] = base + a.address[lane] / 4 * kLineBytes + lane * 4 + a.address[lane] % 4;
-  spread.bytes = std::min<std::uint8_t>(a.bytes, 4);
+    spread.address[lane] =
+        base + a.address[lane] / element * element * exec::kLanes + lane * element + a.address[lane] % element;
   coalesce(spread, space, coalesced_);
 }
 
@@ -59,7 +64,7 @@ std::uint64_t MemoryStage::access_global(WarpSlot& w, std::uint32_t number, cons
   const exec::Access& a = *step.access;
   const std::uint64_t space = w.resident->run->kernel.client << kClientShift;
   if (a.space == ptx::Space::local)
-    coalesce_local(w, a, space);
+    coalesce_local(w, number, a, space);
   else
     coalesce(a, space, coalesced_);
   const MessageKind kind = kind_of(op);

@@ -46,10 +46,11 @@ class MemoryStage {
   [[nodiscard]] std::uint64_t read_constant(const WarpSlot& w, const exec::Access& a, std::uint64_t now);
   std::uint64_t access_global(WarpSlot& w, std::uint32_t number, const TimedOp& op, const exec::Step& step,
                               std::uint64_t now, SmCounters& counters);
-  void coalesce_local(const WarpSlot& w, const exec::Access& a, std::uint64_t space);
+  void coalesce_local(const WarpSlot& w, std::uint32_t number, const exec::Access& a, std::uint64_t space);
   void remember(std::uint32_t load, const Load& info);
 
   const gpu::GpuConfig& config_;
+  std::uint16_t sm_;
   Lsu lsu_;
   Tags constant_cache_;
   AtomicsInFlight atomics_;
