@@ -104,6 +104,7 @@ class PtxFrontEnd final : public FrontEnd {
   [[nodiscard]] std::string version() const override { return "1"; }
   [[nodiscard]] bool always_argument_info() override { return false; }
   [[nodiscard]] bool reports_registers() const override { return false; }
+  [[nodiscard]] bool has_images() const override { return true; }
 
  private:
   PtxCompilation compilation_;

@@ -281,6 +281,11 @@ KernelInfo CudaCompilation::properties(const KernelObject& kernel) const {
     if (info.parameters[i] == ParameterKind::unknown) info.parameters[i] = ParameterKind::value;
     if (p.pointer) info.parameters[i] = ParameterKind::memory;
     if (p.local_memory) info.parameters[i] = ParameterKind::local;
+    using Image = rewrite::KernelImages::Parameter::Kind;
+    if (p.image.kind == Image::sampler) info.parameters[i] = ParameterKind::sampler;
+    if (p.image.kind == Image::read_image || p.image.kind == Image::written_image) {
+      info.parameters[i] = ParameterKind::image;
+    }
   }
   info.workers = worker_info(k);
   return info;

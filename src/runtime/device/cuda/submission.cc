@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "runtime/device/cuda/image_copies.h"
+
 namespace wm::runtime::cuda {
 namespace {
 
@@ -170,33 +172,67 @@ Status CudaSubmission::submit(const QueueObject& queue, const RectBufferCopy& c,
   });
 }
 
-// A pattern of several words is filled word by word, each as a column of a matrix whose rows are the pattern.
-Code CudaSubmission::fill(Stream stream, Address at, const BufferFill& f) const {
-  const std::size_t size = f.pattern.size(), count = f.bytes / size;
-  std::uint32_t word = 0;
-  switch (size) {
-    case 1:
-      return device_.cuda.fill_8(at, std::to_integer<unsigned char>(f.pattern[0]), count, stream);
-    case 2:
-      std::memcpy(&word, f.pattern.data(), size);
-      return device_.cuda.fill_16(at, static_cast<unsigned short>(word), count, stream);
-    case 4:
-      std::memcpy(&word, f.pattern.data(), size);
-      return device_.cuda.fill_32(at, word, count, stream);
-    default:
-      break;
-  }
-  for (std::size_t i = 0; i < size; i += 4) {
-    std::memcpy(&word, f.pattern.data() + i, 4);
-    if (const Code code = device_.cuda.fill_rows_32(at + i, size, word, 1, count, stream); code != kSuccess) {
-      return code;
-    }
-  }
-  return kSuccess;
+Status CudaSubmission::submit(const QueueObject& queue, const BufferFill& f, EventHandle* event) {
+  return with_event(queue, event, [&](Stream stream) {
+    return fill_memory(device_.cuda, of(*f.memory).address + f.offset, f.pattern, f.bytes, stream);
+  });
 }
 
-Status CudaSubmission::submit(const QueueObject& queue, const BufferFill& f, EventHandle* event) {
-  return with_event(queue, event, [&](Stream stream) { return fill(stream, of(*f.memory).address + f.offset, f); });
+Status CudaSubmission::submit(const QueueObject& queue, const ImageTransfer& t, EventHandle* event) {
+  const CudaImage* const image = of(*t.image).image();
+  if (image == nullptr) return status::kInvalidMemoryObject;
+  if (!image->contains(t.origin, t.region) || box_bytes(*image, t.region) > t.bytes.size()) {
+    return status::kInvalidValue;
+  }
+  return through_pinned(queue, t.to_device, t.bytes, event, [&](Stream stream, std::byte* host) {
+    const BoxPlace in_image{.image = image, .origin = t.origin}, on_host{.host = host};
+    return copy_box(device_.cuda, t.to_device ? on_host : in_image, t.to_device ? in_image : on_host, t.region,
+                    image->format.element_bytes(), stream);
+  });
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const ImageCopy& c, EventHandle* event) {
+  const CudaImage *const from = of(*c.from).image(), *const to = of(*c.to).image();
+  if (from == nullptr || to == nullptr) return status::kInvalidMemoryObject;
+  const std::size_t element = from->format.element_bytes();
+  const bool fits = from->contains(c.from_origin, c.region) && to->contains(c.to_origin, c.region);
+  if (!fits || element != to->format.element_bytes()) return status::kInvalidValue;
+  return with_event(queue, event, [&](Stream stream) {
+    return copy_box(device_.cuda, {.image = from, .origin = c.from_origin}, {.image = to, .origin = c.to_origin},
+                    c.region, element, stream);
+  });
+}
+
+Status CudaSubmission::copy_image_and_buffer(const QueueObject& queue, const MemoryObject& image_object,
+                                             const MemoryObject& buffer, std::size_t offset, const Size3& origin,
+                                             const Size3& region, bool to_buffer, EventHandle* event) {
+  const CudaImage* const image = of(image_object).image();
+  if (image == nullptr || of(buffer).image() != nullptr) return status::kInvalidMemoryObject;
+  const std::size_t bytes = of(buffer).bytes;
+  const bool fits = image->contains(origin, region) && offset <= bytes && box_bytes(*image, region) <= bytes - offset;
+  if (!fits) return status::kInvalidValue;
+  return with_event(queue, event, [&](Stream stream) {
+    const BoxPlace in_image{.image = image, .origin = origin}, in_buffer{.device = of(buffer).address + offset};
+    return copy_box(device_.cuda, to_buffer ? in_image : in_buffer, to_buffer ? in_buffer : in_image, region,
+                    image->format.element_bytes(), stream);
+  });
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const ImageToBufferCopy& c, EventHandle* event) {
+  return copy_image_and_buffer(queue, *c.image, *c.buffer, c.buffer_offset, c.origin, c.region, true, event);
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const BufferToImageCopy& c, EventHandle* event) {
+  return copy_image_and_buffer(queue, *c.image, *c.buffer, c.buffer_offset, c.origin, c.region, false, event);
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const ImageFill& f, EventHandle* event) {
+  const CudaImage* const image = of(*f.image).image();
+  if (image == nullptr) return status::kInvalidMemoryObject;
+  if (!image->contains(f.origin, f.region)) return status::kInvalidValue;
+  return with_event(queue, event, [&](Stream stream) {
+    return fill_box(*image, f.origin, f.region, element_of(image->format, f.colour), stream);
+  });
 }
 
 Status CudaSubmission::submit_marker(const QueueObject& queue, EventHandle* event) {
