@@ -65,6 +65,19 @@ std::string for_components(const std::string& text) {
   return all;
 }
 
+// Channel n takes the component that it holds. Most formats have them in order.
+std::string order_components() {
+  std::string text = fmt::format("bfe.u32 %order, %format, 16, 8;\nsetp.eq.u32 %p, %order, {};\n@%p bra ordered;\n",
+                                 kComponentsInOrder);
+  for (int channel = 0; channel < 4; ++channel) {
+    text += fmt::format("bfe.u32 %from, %order, {}, 2;\nmov.u32 %w{}, %c0;\n", 2 * channel, channel);
+    for (int component = 1; component < 4; ++component) {
+      text += fmt::format("setp.eq.u32 %p, %from, {0};\nselp.b32 %w{1}, %c{0}, %w{1}, %p;\n", component, channel);
+    }
+  }
+  return text + for_components("mov.u32 %c#, %w#;\n") + "ordered:\n";
+}
+
 std::string convert() {
   const auto is = [](StoreKind kind) { return fmt::format("setp.eq.u32 %p, %kind, {};\n", static_cast<int>(kind)); };
   std::string text = is(StoreKind::bits) + "@%p bra packed;\n";
@@ -103,7 +116,7 @@ std::string write_function_text(ImageShape shape) {
 .reg .b16 %h;
 .reg .f32 %f, %low, %scale;
 .reg .b64 %surface, %offset;
-.reg .b32 %kind, %channel, %channels, %size, %bits, %one, %max, %signed_max, %signed_min, %w0, %w1, %w2, %w3;
+.reg .b32 %kind, %channel, %channels, %size, %bits, %one, %max, %signed_max, %signed_min, %order, %from, %w0, %w1, %w2, %w3;
 )";
   for (const char* word : kWords) text += fmt::format(".reg .b32 %{};\n", word);
   text += "ld.param.b64 %surface, [surface];\n";
@@ -113,6 +126,7 @@ std::string write_function_text(ImageShape shape) {
   }
   text += "and.b32 %kind, %format, 15;\nbfe.u32 %channel, %format, 4, 4;\nbfe.u32 %channels, %format, 8, 4;\n";
   text += "add.u32 %size, %channel, %channels;\n";
+  text += order_components();
   text += convert();
   // Channels of one, two and four bytes become words.
   text += R"(packed:

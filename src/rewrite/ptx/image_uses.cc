@@ -108,6 +108,7 @@ class ImageFinder {
     if (i.opcode != Opcode::sust_p) return;
     access(*image, shape_of(i));
     images_.written.insert(shape_of(i));
+    if (shape_of(i) == ImageShape::d1) images_.parameters[*image].needs_array = true;
   }
 
   void look_at_fetch(const Instruction& i) {
@@ -116,7 +117,7 @@ class ImageFinder {
     const auto image = image_of(operands[0], Kind::read_image);
     if (!image) return refuse("an image that it reads is not one of its parameters");
     access(*image, shape_of(i));
-    TextureUse use{.image = *image};
+    TextureUse use{.image = *image, .by_texels = i.types.back() == Type::s32};
     const Operand& sampler = operands[1];
     if (is_module_variable(sampler) && module_.variables[sampler.index].sampler) {
       use.sampler = *module_.variables[sampler.index].sampler;
@@ -125,6 +126,8 @@ class ImageFinder {
     } else {
       return refuse("a sampler that it uses is neither a parameter nor a literal");
     }
+    // Linear memory is fetched without a sampler, as images of buffers are.
+    if (!use.by_texels || use.sampler_parameter) images_.parameters[*image].needs_array = true;
     if (std::find(images_.textures.begin(), images_.textures.end(), use) == images_.textures.end()) {
       images_.textures.push_back(use);
     }

@@ -118,14 +118,12 @@ class ImageRewriter {
   }
 
   // --- reads
-  std::uint32_t texture_number(const Operand& place) const {
-    TextureUse use{.image = *images_.parameter_of(place.elements[0])};
+  std::uint32_t texture_number(const Instruction& i) const {
+    const Operand& place = i.operands[1];
+    TextureUse use{.image = *images_.parameter_of(place.elements[0]), .by_texels = i.types.back() == Type::s32};
     const Operand& sampler = place.elements[1];
-    if (sampler.scope == Operand::Scope::parameter) {
-      use.sampler_parameter = sampler.index;
-    } else {
-      use.sampler = *module_.variables[sampler.index].sampler;
-    }
+    use.sampler_parameter = images_.parameter_of(sampler);
+    if (!use.sampler_parameter) use.sampler = *module_.variables[sampler.index].sampler;
     const auto found = std::find(images_.textures.begin(), images_.textures.end(), use);
     return static_cast<std::uint32_t>(found - images_.textures.begin());
   }
@@ -163,7 +161,7 @@ class ImageRewriter {
   void fetch(const Instruction& i) {
     const Operand& from = i.operands[1];
     const std::uint32_t image = *images_.parameter_of(from.elements[0]);
-    const build::Reg texture = load(record(textures_, 8 * std::size_t{texture_number(from)}), Type::b64, "%wm_texture");
+    const build::Reg texture = load(record(textures_, 8 * std::size_t{texture_number(i)}), Type::b64, "%wm_texture");
     const Texel texel{word("%wm_c"), word("%wm_c"), word("%wm_c"), word("%wm_c")};
     std::vector<Operand> place = elements_of(from.elements[2]);
     if (i.types.back() != Type::s32) {

@@ -6,7 +6,7 @@
 //   - a parameter that is an image becomes an ImageRecord, one that is a sampler a number that is not read;
 //   - each pair of an image and a sampler becomes a texture object. All of a kernel are in one more parameter;
 //   - `tex` with coordinates in texels converts them, since the driver's sampler is not used with whole numbers, and
-//     puts the channels of the texture in their places;
+//     puts the channels of the texture in their places. Its texture object neither normalises nor filters;
 //   - `sust.p`, which converts to the format of the image, becomes a call of a function that does so;
 //   - `txq` and `suq` read the ImageRecord.
 #pragma once
@@ -30,6 +30,8 @@ struct TextureUse {
   std::uint32_t image = 0;                           // parameter
   std::optional<std::uint32_t> sampler_parameter{};  // none: `sampler`
   ptx::SamplerState sampler{};
+  bool by_texels =
+      false;  // coordinates are whole numbers of texels, whatever the sampler says, and nothing is filtered
   friend bool operator==(const TextureUse&, const TextureUse&) = default;
 };
 
@@ -39,6 +41,8 @@ struct KernelImages {
     enum class Kind : std::uint8_t { other, read_image, written_image, sampler };
     Kind kind = Kind::other;
     ImageShape shape = ImageShape::unknown;  // that the kernel accesses
+    // The image may not show a buffer: the kernel samples it, or writes it as a surface.
+    bool needs_array = false;
   };
   std::vector<Parameter> parameters;
   std::vector<TextureUse> textures;

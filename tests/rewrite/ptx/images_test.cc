@@ -65,8 +65,9 @@ TEST(ImageRewriting, AKernelHasATextureForEachPairOfAnImageAndASampler) {
   EXPECT_EQ(k.parameters[1].image.shape, ImageShape::d1_buffer);
   EXPECT_EQ(k.parameters[2].image.kind, Kind::sampler);
   EXPECT_TRUE(k.parameters[3].pointer);
-  ASSERT_EQ(k.textures.size(), 2U);
-  EXPECT_FALSE(k.textures[0].sampler_parameter);
+  ASSERT_EQ(k.textures.size(), 3U) << "a literal sampler with whole numbers has an object of its own";
+  EXPECT_FALSE(k.textures[0].by_texels || k.textures[0].sampler_parameter);
+  EXPECT_TRUE(k.textures[1].by_texels && k.textures[2].by_texels);
   EXPECT_TRUE(k.textures[0].sampler.filters && k.textures[0].sampler.force_unnormalized_coords);
   EXPECT_EQ(k.textures[1].sampler_parameter, 2U);
   const std::string text = ptx::print(adapted->module);
@@ -74,6 +75,27 @@ TEST(ImageRewriting, AKernelHasATextureForEachPairOfAnImageAndASampler) {
     EXPECT_EQ(text.find(opaque), std::string::npos) << opaque << "\n" << text;
   }
   EXPECT_NE(text.find("call wm_write_image_1d_buffer"), std::string::npos) << text;
+}
+
+// A compiler may pass an image or a sampler by the register that holds its pointer.
+TEST(ImageRewriting, SamplersAndImagesAreFoundByTheirRegisters) {
+  const auto adapted = adapt_opencl(parsed(std::string(kImageHeader) + R"(
+.entry k(.param .u64 .ptr .texref a, .param .u64 .ptr .samplerref s, .param .samplerref t)
+{
+.reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<4>;
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [s];
+tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, t, {%f5, %f6}];
+tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, %rd2, {%f5, %f6}];
+ret;
+})"));
+  ASSERT_TRUE(adapted.ok()) << adapted.error().to_string();
+  const auto& textures = adapted->kernels.front().textures;
+  ASSERT_EQ(textures.size(), 2U);
+  EXPECT_EQ(textures[0].sampler_parameter, 2U);
+  EXPECT_EQ(textures[1].sampler_parameter, 1U);
+  EXPECT_EQ(textures[1].image, 0U);
+  const std::string text = ptx::print(adapted->module);
+  EXPECT_NE(text.find("[wm_textures+8]"), std::string::npos) << text;
 }
 
 std::string refusal(const std::string& parameters, const std::string& body) {

@@ -16,8 +16,9 @@ namespace wm::runtime::cuda {
 namespace {
 
 // Numbers of OpenCL.
-constexpr std::uint32_t kR = 0x10B0, kA = 0x10B1, kRG = 0x10B2, kRGBA = 0x10B5, kBGRA = 0x10B6, kIntensity = 0x10B8,
-                        kSrgba = 0x10C1;
+constexpr std::uint32_t kR = 0x10B0, kA = 0x10B1, kRG = 0x10B2, kRA = 0x10B3, kRGBA = 0x10B5, kBGRA = 0x10B6,
+                        kARGB = 0x10B7, kIntensity = 0x10B8, kDepth = 0x10BD, kSrgba = 0x10C1;
+constexpr std::uint64_t kReadOnly = 1 << 2;  // CL_MEM_READ_ONLY
 constexpr std::uint32_t kSnorm16 = 0x10D1, kUnorm8 = 0x10D2, kSint8 = 0x10D7, kUint8 = 0x10DA, kUint32 = 0x10DC,
                         kHalf = 0x10DD, kFloat = 0x10DE;
 constexpr std::uint32_t kClampToEdge = 0x1131, kClamp = 0x1132, kRepeat = 0x1133, kNearest = 0x1140, kLinear = 0x1141;
@@ -45,6 +46,7 @@ struct Images : testing::Test {
                               std::size_t height = 0, std::size_t depth_or_layers = 0) {
     ImageRequest r;
     r.object_type = static_cast<ImageType>(kind);
+    r.flags = order == kSrgba ? kReadOnly : 0;
     r.channel_order = order;
     r.channel_type = type;
     r.width = width;
@@ -277,6 +279,10 @@ TEST_F(Images, WritesConvertToTheFormat) {
        {0x00, 0x7c, 0x01, 0x00, 0x00, 0x80, 0x00, 0x3c}},
       {kR, kFloat, {bits(0.1F), 0, 0, 0}, {0xcd, 0xcc, 0xcc, 0x3d}},
       {kIntensity, kUnorm8, {bits(1), 0, 0, 0}, {255}},
+      {kA, kUnorm8, {bits(1), bits(1), bits(1), bits(0.2F)}, {51}},
+      {kRA, kUint8, {1, 2, 3, 4}, {1, 4}},
+      {kBGRA, kUnorm8, {bits(0.2F), bits(0.4F), bits(0.6F), bits(0.8F)}, {153, 102, 51, 204}},
+      {kARGB, kUint8, {1, 2, 3, 4}, {4, 1, 2, 3}},
   };
   for (const Case& c : cases) {
     const MemoryHandle to = image(ImageKind::d2, c.order, c.type, 1, 1);
@@ -362,6 +368,127 @@ TEST_F(Images, ArgumentsMustBeImagesOfTheShapeThatIsAccessed) {
   EXPECT_EQ(submission.check_argument(*write, 0, memory(srgb)), status::kInvalidMemoryObject);
 }
 
+// The driver neither filters nor clamps in linear memory, and surfaces are arrays.
+TEST_F(Images, ImagesOfBuffersAreNeitherSampledNorWrittenAsArrays) {
+  const MemoryHandle bytes = buffer(512), shown = image_of(bytes, kR, kUint32, 4),
+                     row = image(ImageKind::d1, kR, kUint32, 4);
+  const std::string by_place = "tex.1d.v4.s32.f32 {%r7, %r8, %r9, %r10}, [from, samp$2, {%f1}]; ret;",
+                    by_sampler = "tex.1d.v4.s32.s32 {%r7, %r8, %r9, %r10}, [from, how, {%r1}]; ret;",
+                    write = "sust.p.1d.v4.b32.trap [from, {%r1}], {%r1, %r1, %r1, %r1}; ret;";
+  const std::vector<KernelHandle> kernels{
+      kernel(kLiteralSamplers + ptx_kernel("k", ".param .texref from", by_place), "k"),
+      kernel(ptx_kernel("k", ".param .texref from, .param .samplerref how", by_sampler), "k"),
+      kernel(ptx_kernel("k", ".param .surfref from", write), "k")};
+  for (const KernelHandle& k : kernels) {
+    EXPECT_EQ(backend->submission().check_argument(*k, 0, memory(row)), status::kSuccess);
+    EXPECT_EQ(backend->submission().check_argument(*k, 0, memory(shown)), status::kInvalidMemoryObject);
+  }
+}
+
+TEST_F(Images, CommandsOnBuffersTakeNoImages) {
+  const MemoryHandle flat = image(ImageKind::d2, kR, kUint8, 4, 4), bytes = buffer(16);
+  std::vector<std::byte> host(16);
+  const std::array<std::byte, 4> pattern{};
+  Submission& s = backend->submission();
+  for (const bool is_blocking : {false, true}) {
+    EXPECT_EQ(s.submit(*queue, BufferTransfer{true, flat, 0, host, is_blocking}, nullptr),
+              status::kInvalidMemoryObject);
+  }
+  EXPECT_EQ(s.submit(*queue, RectBufferTransfer{true, flat, {}, {4, 4, 1}, 0, 0, host}, nullptr),
+            status::kInvalidMemoryObject);
+  EXPECT_EQ(s.submit(*queue, BufferCopy{flat, bytes, 0, 0, 16}, nullptr), status::kInvalidMemoryObject);
+  EXPECT_EQ(s.submit(*queue, BufferCopy{bytes, flat, 0, 0, 16}, nullptr), status::kInvalidMemoryObject);
+  EXPECT_EQ(s.submit(*queue, RectBufferCopy{bytes, flat, {}, {}, {4, 4, 1}, 0, 0, 0, 0}, nullptr),
+            status::kInvalidMemoryObject);
+  EXPECT_EQ(s.submit(*queue, BufferFill{flat, pattern, 0, 16}, nullptr), status::kInvalidMemoryObject);
+}
+
+// Pinned memory for transfers held the data of earlier ones, perhaps of another client.
+TEST_F(Images, TransfersLeaveBytesBehindTheBoxAlone) {
+  const MemoryHandle secret = buffer(64), flat = image(ImageKind::d2, kR, kUint8, 2, 2);
+  std::vector<std::byte> host(64, std::byte{0xab});
+  Submission& s = backend->submission();
+  const auto wait = [&](Status status, const EventHandle& event) {
+    ASSERT_EQ(status, status::kSuccess);
+    s.finish(*queue);
+    while (s.state(event) > status::kComplete) {
+    }
+    s.release(event);
+  };
+  const MemoryHandle box = buffer(4);
+  for (const bool is_image : {true, false}) {
+    EventHandle event = nullptr;
+    std::fill(host.begin(), host.end(), std::byte{0xab});
+    wait(s.submit(*queue, BufferTransfer{true, secret, 0, host, false}, &event), event);
+    std::fill(host.begin(), host.end(), std::byte{1});
+    const RectBufferTransfer rectangle{false, box, {}, {2, 2, 1}, 0, 0, host};
+    const Status status = is_image ? s.submit(*queue, ImageTransfer{false, flat, {}, {2, 2, 1}, host}, &event)
+                                   : s.submit(*queue, rectangle, &event);
+    wait(status, event);
+    EXPECT_EQ(std::vector<std::byte>(host.begin() + 4, host.end()), std::vector<std::byte>(60, std::byte{1}));
+  }
+}
+
+TEST_F(Images, FillsLeaveNothingInMemoryOfNewBuffers) {
+  const std::array<std::uint32_t, 4> secret{0x5ec4e7, 0x5ec4e7, 0x5ec4e7, 0x5ec4e7};
+  const MemoryHandle flat = image(ImageKind::d2, kRGBA, kUint32, 16, 4);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(backend->submission().submit(*queue, ImageFill{flat, std::as_bytes(std::span(secret)), {}, {16, 4, 1}},
+                                           nullptr),
+              status::kSuccess);
+    backend->submission().finish(*queue);
+    const auto got = bytes_of<std::uint32_t>(buffer(1024), 256);
+    EXPECT_EQ(std::count(got.begin(), got.end(), secret[0]), 0) << round;
+  }
+}
+
+// Each group of two threads copies two elements from one image to another, with channels that change places.
+TEST_F(Images, GatedKernelsAndWorkersReadAndWriteTheSameImages) {
+  backend->make_workers();
+  const std::string body = R"(
+mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r1, %r1, %r2, %r3; mov.u32 %r4, 0;
+again: tex.2d.v4.s32.s32 {%r7, %r8, %r9, %r10}, [from, how, {%r1, %r4}];
+sust.p.2d.v4.b32.trap [to, {%r1, %r4}], {%r7, %r8, %r9, %r10};
+add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 3; @%p1 bra again;
+mov.b32 %r5, %envreg9; ret;)";
+  const KernelHandle copy =
+      kernel(ptx_kernel("copy", ".param .texref from, .param .samplerref how, .param .surfref to", body), "copy");
+  ASSERT_TRUE(of(*copy).gated != nullptr && of(*copy).workers != nullptr)
+      << backend->compilation().properties(*copy).workers->refusal;
+  constexpr std::size_t kWidth = 40, kHeight = 3;
+  const MemoryHandle from = image(ImageKind::d2, kBGRA, kUint8, kWidth, kHeight);
+  std::vector<std::uint8_t> elements(kWidth * kHeight * 4);
+  std::iota(elements.begin(), elements.end(), std::uint8_t{1});
+  ASSERT_EQ(transfer(true, from, {}, {kWidth, kHeight, 1}, elements), status::kSuccess);
+  const SamplerHandle how = sampler(false, kClamp, kNearest);
+  const auto tables = backend->make_worker_tables();
+  const auto table = tables->take();
+  const auto counters = tables->take_counters();
+  const std::vector<std::uint32_t> limits(backend->compute_units(), 3), any(limits.size(), 0);
+  ASSERT_EQ(table->begin({limits, any}), status::kSuccess);
+  for (const bool is_workers : {false, true}) {
+    const MemoryHandle to = image(ImageKind::d2, kBGRA, kUint8, kWidth, kHeight);
+    const std::vector<KernelArgument> arguments{memory(from), sampler(how), memory(to)};
+    KernelLaunch launch;
+    launch.kernel = copy.get();
+    launch.arguments = arguments;
+    launch.global = {kWidth, 1, 1};
+    launch.local = Size3{2, 1, 1};
+    std::vector<EventHandle> after;
+    if (is_workers) {
+      launch.workers = WorkerLaunch{.table = &table->memory(), .counters = counters.get(), .workers = 5, .chunk = 2};
+      if (const EventHandle written = table->ready_event()) after.push_back(written);
+      launch.after = after;
+    } else {
+      launch.sharing.yields = true;
+    }
+    ASSERT_EQ(backend->submission().launch(*queue, launch, nullptr), status::kSuccess);
+    backend->submission().finish(*queue);
+    EXPECT_EQ(contents<std::uint8_t>(to), elements) << is_workers;
+  }
+  EXPECT_TRUE(counters->is_complete());
+}
+
 TEST_F(Images, KernelsThatNeedMoreOfImagesAreRefusedWithAReason) {
   const std::string both =
       ptx_kernel("both", ".param .surfref a", "mov.u32 %r1, 0; suld.b.2d.b32.trap {%r2}, [a, {%r1, %r1}]; ret;");
@@ -425,10 +552,41 @@ TEST_F(Images, NewImagesAreEmptyWhateverTheMemoryHeld) {
   }
 }
 
+// The compiler's driver names more formats for images that are only read, and depth images are not offered.
+TEST_F(Images, OnlyFormatsThatAreListedAreMade) {
+  const auto listed = [&](std::uint64_t flags, std::uint32_t order, std::uint32_t type) {
+    std::vector<std::byte> answer;
+    EXPECT_EQ(backend->allocation().image_formats(flags, static_cast<ImageType>(ImageKind::d2), answer),
+              status::kSuccess);
+    std::vector<std::array<std::uint32_t, 2>> formats(answer.size() / 8);
+    std::memcpy(formats.data(), answer.data(), answer.size());
+    return std::count(formats.begin(), formats.end(), std::array{order, type}) == 1;
+  };
+  struct Case {
+    std::uint32_t order, type;
+    bool is_read, is_written;
+  };
+  for (const Case& c :
+       {Case{kRGBA, kUint8, true, true}, Case{kBGRA, kUnorm8, true, true}, Case{kBGRA, kFloat, false, false},
+        Case{kIntensity, kUint8, false, false}, Case{kIntensity, kUnorm8, true, true},
+        Case{kSrgba, kUnorm8, true, false}, Case{kDepth, kFloat, false, false}}) {
+    for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{1}, kReadOnly}) {
+      const bool is_offered = flags == kReadOnly ? c.is_read : c.is_written;
+      EXPECT_EQ(listed(flags, c.order, c.type), is_offered) << std::hex << c.order << " " << c.type << " " << flags;
+      ImageRequest r = request(ImageKind::d2, c.order, c.type, 2, 2);
+      r.flags = flags;
+      EXPECT_EQ(backend->allocation().create_image(r).status,
+                is_offered ? status::kSuccess : status::kImageFormatNotSupported)
+          << std::hex << c.order << " " << c.type << " " << flags;
+    }
+  }
+}
+
 TEST_F(Images, RequestsThatNoImageFitsAreRefused) {
   const auto refused = [&](const ImageRequest& r) { return backend->allocation().create_image(r).status; };
   EXPECT_EQ(refused(request(ImageKind::d2, 0x1234, kUint8, 2, 2)), status::kInvalidImageFormatDescriptor);
   EXPECT_EQ(refused(request(ImageKind::d2, kR, 0x10D4, 2, 2)), status::kImageFormatNotSupported);
+  EXPECT_EQ(refused(request(static_cast<ImageKind>(0x10F0), kR, kUint8, 2, 2)), status::kInvalidImageDescriptor);
   EXPECT_EQ(refused(request(ImageKind::d2, kR, kUint8, 0, 2)), status::kInvalidImageSize);
   EXPECT_EQ(refused(request(ImageKind::d1_buffer, kR, kUint8, 2)), status::kInvalidImageDescriptor);
   ImageRequest pitched = request(ImageKind::d2, kR, kUint8, 2, 2);

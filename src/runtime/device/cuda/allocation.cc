@@ -72,6 +72,8 @@ void CudaAllocation::wipe(const QueueObject& queue, const MemoryObject& memory) 
 }
 
 Made<MemoryHandle> CudaAllocation::create_image(const ImageRequest& request) {
+  if (const Status s = check_image_request(request); s != status::kSuccess) return {s, nullptr};
+  if (!offers_format(request)) return {status::kImageFormatNotSupported, nullptr};
   device_.make_current();
   Made<MemoryHandle> made = make_image(device_, request);
   if (!made.object) return made;
@@ -114,6 +116,20 @@ Status CudaAllocation::image_info(const MemoryObject& object, std::uint32_t name
     default:
       return status::kInvalidValue;
   }
+}
+
+// Kernels were compiled for images that the compiler's driver has.
+bool CudaAllocation::offers_format(const ImageRequest& request) {
+  constexpr std::uint64_t kReadWrite = 1 << 0, kWriteOnly = 1 << 1, kReadOnly = 1 << 2;  // of CL_MEM_…
+  const std::uint64_t access = request.flags & (kReadWrite | kWriteOnly | kReadOnly);
+  std::vector<std::byte> answer;
+  if (image_formats(access != 0 ? access : kReadWrite, request.object_type, answer) != status::kSuccess) return false;
+  for (std::size_t at = 0; at + sizeof(Format) <= answer.size(); at += sizeof(Format)) {
+    Format format{};
+    std::memcpy(&format, answer.data() + at, sizeof format);
+    if (format.order == request.channel_order && format.type == request.channel_type) return true;
+  }
+  return false;
 }
 
 // Those of the compiler's driver that textures have too.

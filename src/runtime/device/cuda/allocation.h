@@ -26,6 +26,8 @@ class CudaAllocation final : public Allocation {
   std::size_t element_bytes(const MemoryObject& image) override;
 
  private:
+  bool offers_format(const ImageRequest& request);
+
   Device& device_;
   HostMemory& host_;
   const FrontEnd& front_end_;

@@ -165,8 +165,10 @@ Result<void> CudaCompilation::load_code(LoadedModule& loaded, const std::string&
   std::array<int, 2> options{kErrorLog, kErrorLogBytes};
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver takes the size so
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
-  const Code code = device_.cuda.load_module(&loaded.module, text.c_str(), static_cast<unsigned>(options.size()),
-                                             options.data(), values.data());
+  const Code code = device_.with_unused_memory([&] {
+    return device_.cuda.load_module(&loaded.module, text.c_str(), static_cast<unsigned>(options.size()), options.data(),
+                                    values.data());
+  });
   if (code != kSuccess) return Error{fmt::format("CUDA error {}: {}", code, log.c_str())};
   return {};
 }

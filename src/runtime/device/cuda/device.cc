@@ -99,8 +99,7 @@ Result<void> Device::prepare_memory() {
 Code Device::allocate(Address& address, std::size_t bytes) {
   make_current();
   const std::lock_guard lock(memory_mutex_);
-  Code code = cuda.allocate(&address, bytes, memory_stream_);
-  if (code == kOutOfMemory && destroy_unused_arrays()) code = cuda.allocate(&address, bytes, memory_stream_);
+  Code code = with_unused_memory([&] { return cuda.allocate(&address, bytes, memory_stream_); });
   if (code != kSuccess) return code;
   // Other streams may use the memory once the allocation is complete on its own stream, which runs nothing else.
   code = cuda.synchronize_stream(memory_stream_);
@@ -122,7 +121,7 @@ void Device::wipe_and_free(Address address, std::size_t bytes) {
   if (address == 0) return;
   make_current();
   const std::lock_guard lock(memory_mutex_);
-  cuda.fill_8(address, 0, bytes, memory_stream_);
+  if (bytes != 0) cuda.fill_8(address, 0, bytes, memory_stream_);
   cuda.free(address, memory_stream_);
 }
 
@@ -137,8 +136,7 @@ Code Device::take_array(const ArrayDescription& description, Array& array) {
       return kSuccess;
     }
   }
-  const Code code = cuda.create_array(&array, &description);
-  return code == kOutOfMemory && destroy_unused_arrays() ? cuda.create_array(&array, &description) : code;
+  return with_unused_memory([&] { return cuda.create_array(&array, &description); });
 }
 
 void Device::give_back_array(const ArrayDescription& description, Array array) {
@@ -157,7 +155,7 @@ bool Device::destroy_unused_arrays() {
 Code Device::allocate_words(Address& address, std::size_t bytes) {
   make_current();
   const std::lock_guard lock(memory_mutex_);
-  Code code = cuda.allocate_words(&address, bytes);
+  Code code = with_unused_memory([&] { return cuda.allocate_words(&address, bytes); });
   if (code != kSuccess) return code;
   code = cuda.fill_32(address, 0, bytes / sizeof(std::uint32_t), memory_stream_);
   if (code == kSuccess) code = cuda.write_value(memory_stream_, address, 0, 0);

@@ -43,6 +43,12 @@ class Device {
   // the same description until memory is short. `array` may have contents of an earlier image.
   [[nodiscard]] Code take_array(const ArrayDescription& description, Array& array);
   void give_back_array(const ArrayDescription& description, Array array);
+  // Calls the driver, and once more where memory was short and unused arrays had some.
+  template <typename Call>
+  Code with_unused_memory(Call call) {
+    const Code code = call();
+    return code == kOutOfMemory && destroy_unused_arrays() ? call() : code;
+  }
   // For work that belongs to no queue.
   [[nodiscard]] Stream memory_stream() const { return memory_stream_; }
   // Zeroed memory for words that streams write (write_value), outside of the pool. An error: the driver gives none, or

@@ -61,7 +61,9 @@ bool set_sizes(const ImageRequest& m, CudaImage& image) {
          (!is_array(image.kind) || take(m.array_size, image.layers));
 }
 
-Status check(const ImageRequest& m) {
+}  // namespace
+
+Status check_image_request(const ImageRequest& m) {
   const auto kind = static_cast<ImageKind>(m.object_type);
   if (kind < ImageKind::d2 || kind > ImageKind::d1_buffer) return status::kInvalidImageDescriptor;
   if (!is_format(m.channel_order, m.channel_type)) return status::kInvalidImageFormatDescriptor;
@@ -78,8 +80,6 @@ Status check(const ImageRequest& m) {
   }
   return m.row_pitch != 0 || m.slice_pitch != 0 ? status::kInvalidImageDescriptor : status::kSuccess;
 }
-
-}  // namespace
 
 Sampling sampling_of(const ptx::SamplerState& literal) {
   Sampling s;
@@ -186,7 +186,6 @@ Code CudaImage::surface(Address& object) const {
 }
 
 Made<MemoryHandle> make_image(Device& device, const ImageRequest& m) {
-  if (const Status s = check(m); s != status::kSuccess) return {s, nullptr};
   const auto kind = static_cast<ImageKind>(m.object_type);
   const auto describe = [&](CudaImage& image) {
     image.kind = kind;

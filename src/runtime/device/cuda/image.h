@@ -65,6 +65,9 @@ struct CudaImage final : CudaMemory {
   mutable Address surface_ = 0;
 };
 
+// Why there is no such image, on any driver.
+[[nodiscard]] Status check_image_request(const ImageRequest& request);
+// The request has been checked.
 Made<MemoryHandle> make_image(Device& device, const ImageRequest& request);
 
 }  // namespace wm::runtime::cuda

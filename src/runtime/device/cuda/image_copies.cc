@@ -112,7 +112,7 @@ Code fill_box(const CudaImage& image, const Size3& origin, const Size3& region, 
   }
   const std::size_t rows = std::clamp<std::size_t>(kFillBytes / row, 1, region[1]);
   Address filled = 0;
-  Code code = cuda.allocate(&filled, rows * row, stream);
+  Code code = image.device.with_unused_memory([&] { return cuda.allocate(&filled, rows * row, stream); });
   if (code != kSuccess) return code;
   code = fill_memory(cuda, filled, element, rows * row, stream);
   for (std::size_t z = 0; z < region[2]; ++z) {
@@ -122,6 +122,8 @@ Code fill_box(const CudaImage& image, const Size3& origin, const Size3& region, 
       code = copy_box(cuda, from, to, {region[0], std::min(rows, region[1] - y), 1}, element.size(), stream);
     }
   }
+  // The memory may be another client's next.
+  cuda.fill_8(filled, 0, rows * row, stream);
   cuda.free(filled, stream);
   return code;
 }

@@ -17,20 +17,19 @@ constexpr int kZero = 4, kOne = 5;
 struct Order {
   std::uint32_t number;
   std::uint32_t channels;
-  std::array<int, 4> components;  // of a read
-  std::array<int, 4> stored;      // the components of a colour that the channels hold
+  std::array<int, 4> components;        // of a read
+  std::array<std::uint32_t, 4> stored;  // the components of a colour that the channels hold
 };
 constexpr Order kOrders[] = {
-    {0x10B0, 1, {0, kZero, kZero, kOne}, {0, 0, 0, 0}},   // CL_R
-    {0x10B1, 1, {kZero, kZero, kZero, 0}, {3, 0, 0, 0}},  // CL_A
-    {0x10B2, 2, {0, 1, kZero, kOne}, {0, 1, 0, 0}},       // CL_RG
-    {0x10B3, 2, {0, kZero, kZero, 1}, {0, 3, 0, 0}},      // CL_RA
+    {0x10B0, 1, {0, kZero, kZero, kOne}, {0, 1, 2, 3}},   // CL_R
+    {0x10B1, 1, {kZero, kZero, kZero, 0}, {3, 1, 2, 0}},  // CL_A
+    {0x10B2, 2, {0, 1, kZero, kOne}, {0, 1, 2, 3}},       // CL_RG
+    {0x10B3, 2, {0, kZero, kZero, 1}, {0, 3, 2, 1}},      // CL_RA
     {0x10B5, 4, {0, 1, 2, 3}, {0, 1, 2, 3}},              // CL_RGBA
     {0x10B6, 4, {2, 1, 0, 3}, {2, 1, 0, 3}},              // CL_BGRA
     {0x10B7, 4, {1, 2, 3, 0}, {3, 0, 1, 2}},              // CL_ARGB
-    {0x10B8, 1, {0, 0, 0, 0}, {0, 0, 0, 0}},              // CL_INTENSITY
-    {0x10B9, 1, {0, 0, 0, kOne}, {0, 0, 0, 0}},           // CL_LUMINANCE
-    {0x10BD, 1, {0, kZero, kZero, kOne}, {0, 0, 0, 0}},   // CL_DEPTH
+    {0x10B8, 1, {0, 0, 0, 0}, {0, 1, 2, 3}},              // CL_INTENSITY
+    {0x10B9, 1, {0, 0, 0, kOne}, {0, 1, 2, 3}},           // CL_LUMINANCE
     {0x10C1, 4, {0, 1, 2, 3}, {0, 1, 2, 3}},              // CL_sRGBA
 };
 constexpr std::uint32_t kSrgba = 0x10C1;
@@ -128,10 +127,13 @@ std::optional<ImageFormat> image_format(std::uint32_t order, std::uint32_t type)
 void set_format(const ImageFormat& format, rewrite::ImageRecord& record) {
   record.channel_order = format.order;
   record.channel_type = format.type;
-  record.store_format =
-      rewrite::store_format(format.store, std::countr_zero(format.channel_bytes), std::countr_zero(format.channels));
+  const Order& order = *find(kOrders, format.order);
+  std::uint32_t component_of_channels = 0;
+  for (std::size_t k = 0; k < order.stored.size(); ++k) component_of_channels |= order.stored[k] << 2 * k;
+  record.store_format = rewrite::store_format(format.store, std::countr_zero(format.channel_bytes),
+                                              std::countr_zero(format.channels), component_of_channels);
   const std::uint32_t one = format.is_integer ? 1 : std::bit_cast<std::uint32_t>(1.0F);
-  const auto& components = find(kOrders, format.order)->components;
+  const auto& components = order.components;
   record.swizzles = 0;
   for (std::size_t c = 0; c < components.size(); ++c) {
     const int from = components[c];
@@ -147,7 +149,7 @@ std::vector<std::byte> element_of(const ImageFormat& format, std::span<const std
   std::memcpy(components.data(), colour.data(), std::min(colour.size(), sizeof components));
   std::vector<std::byte> element(format.element_bytes());
   for (std::uint32_t k = 0; k < format.channels; ++k) {
-    const auto c = static_cast<std::size_t>(find(kOrders, format.order)->stored[k]);
+    const std::uint32_t c = find(kOrders, format.order)->stored[k];
     std::uint32_t value = components[c];
     if (format.is_srgb && c < 3) value = std::bit_cast<std::uint32_t>(srgb_of(std::bit_cast<float>(value)));
     const std::uint32_t bits = stored(format, value);

@@ -32,11 +32,11 @@ Status check_image(const ImageParameter& parameter, const KernelArgument& a) {
   if (parameter.kind == ImageParameter::Kind::sampler) {
     return a.kind == ArgumentKind::sampler ? status::kSuccess : status::kInvalidArgumentSize;
   }
-  if (a.kind != ArgumentKind::memory) {
-    return a.kind == ArgumentKind::no_memory ? status::kInvalidMemoryObject : status::kInvalidArgumentSize;
-  }
+  if (a.kind == ArgumentKind::no_memory) return status::kInvalidMemoryObject;
+  if (a.kind != ArgumentKind::memory || a.memory == nullptr) return status::kInvalidArgumentSize;
   const CudaImage* const image = of(*a.memory).image();
   if (image == nullptr || !image->has_shape(parameter.shape)) return status::kInvalidMemoryObject;
+  if (parameter.needs_array && image->array == nullptr) return status::kInvalidMemoryObject;
   // There is no conversion to sRGB in surfaces.
   const bool is_written = parameter.kind == ImageParameter::Kind::written_image;
   return is_written && image->format.is_srgb ? status::kInvalidMemoryObject : status::kSuccess;
@@ -82,7 +82,7 @@ Status Launcher::check(const CudaKernel& kernel, std::uint32_t index, const Kern
   if (p.image.kind != ImageParameter::Kind::other) return check_image(p.image, a);
   switch (a.kind) {
     case ArgumentKind::memory:
-      if (of(*a.memory).image() != nullptr) return status::kInvalidMemoryObject;
+      if (a.memory != nullptr && of(*a.memory).image() != nullptr) return status::kInvalidMemoryObject;
       [[fallthrough]];
     case ArgumentKind::no_memory:
       return p.bytes == sizeof(Address) && !p.local_memory ? status::kSuccess : status::kInvalidArgumentSize;
@@ -123,10 +123,11 @@ Status Launcher::set_image(const ImageParameter& parameter, const CudaImage& ima
 Status Launcher::set_textures(const CudaKernel& kernel, const KernelLaunch& launch, Parameters& to) {
   for (const rewrite::TextureUse& use : kernel.layout.textures) {
     const CudaImage& image = *of(*launch.arguments[use.image].memory).image();
-    const Sampling sampling =
+    Sampling sampling =
         use.sampler_parameter
             ? static_cast<const CudaSampler&>(*launch.arguments[*use.sampler_parameter].sampler).sampling
             : sampling_of(use.sampler);
+    if (use.by_texels) sampling.is_normalized = sampling.filters = false;
     if (image.texture(sampling, to.textures.emplace_back()) != kSuccess) return status::kOutOfResources;
   }
   to.pointers[to.count++] = to.textures.data();

@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/submission.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/device/cuda/image_copies.h"
@@ -47,6 +48,9 @@ Code copy_rectangle(const DriverCalls& cuda, const Place& from, const Place& to,
   }
   return kSuccess;
 }
+
+// Commands on buffers are given buffers only: an image has no address, or that of a buffer which it shows.
+bool is_buffer(const MemoryObject& memory) { return of(memory).image() == nullptr; }
 
 std::size_t or_default(std::size_t pitch, std::size_t otherwise) { return pitch != 0 ? pitch : otherwise; }
 
@@ -138,6 +142,7 @@ Status CudaSubmission::blocking_transfer(const QueueObject& queue, const BufferT
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const BufferTransfer& t, EventHandle* event) {
+  if (!is_buffer(*t.memory)) return status::kInvalidMemoryObject;
   if (t.blocking) return blocking_transfer(queue, t, event);
   const Address at = of(*t.memory).address + t.offset;
   return through_pinned(queue, t.to_device, t.bytes, event, [&](Stream stream, std::byte* host) {
@@ -147,7 +152,10 @@ Status CudaSubmission::submit(const QueueObject& queue, const BufferTransfer& t,
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const RectBufferTransfer& t, EventHandle* event) {
-  return through_pinned(queue, t.to_device, t.bytes, event, [&](Stream stream, std::byte* host) {
+  if (!is_buffer(*t.memory)) return status::kInvalidMemoryObject;
+  // Pinned memory behind the rectangle has bytes of earlier transfers, which are not the client's.
+  const auto bytes = t.bytes.first(std::min(t.bytes.size(), t.region[0] * t.region[1] * t.region[2]));
+  return through_pinned(queue, t.to_device, bytes, event, [&](Stream stream, std::byte* host) {
     const std::size_t row = or_default(t.row_pitch, t.region[0]);
     const Place on_device{of(*t.memory).address, nullptr, t.origin, row, or_default(t.slice_pitch, row * t.region[1])};
     const Place on_host{0, host, {}, t.region[0], t.region[0] * t.region[1]};
@@ -157,12 +165,14 @@ Status CudaSubmission::submit(const QueueObject& queue, const RectBufferTransfer
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const BufferCopy& c, EventHandle* event) {
+  if (!is_buffer(*c.from) || !is_buffer(*c.to)) return status::kInvalidMemoryObject;
   return with_event(queue, event, [&](Stream stream) {
     return device_.cuda.copy(of(*c.to).address + c.to_offset, of(*c.from).address + c.from_offset, c.bytes, stream);
   });
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const RectBufferCopy& c, EventHandle* event) {
+  if (!is_buffer(*c.from) || !is_buffer(*c.to)) return status::kInvalidMemoryObject;
   return with_event(queue, event, [&](Stream stream) {
     const std::size_t from_row = or_default(c.from_row, c.region[0]), to_row = or_default(c.to_row, c.region[0]);
     const Place from{of(*c.from).address, nullptr, c.from_origin, from_row,
@@ -173,6 +183,7 @@ Status CudaSubmission::submit(const QueueObject& queue, const RectBufferCopy& c,
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const BufferFill& f, EventHandle* event) {
+  if (!is_buffer(*f.memory)) return status::kInvalidMemoryObject;
   return with_event(queue, event, [&](Stream stream) {
     return fill_memory(device_.cuda, of(*f.memory).address + f.offset, f.pattern, f.bytes, stream);
   });
@@ -184,11 +195,13 @@ Status CudaSubmission::submit(const QueueObject& queue, const ImageTransfer& t, 
   if (!image->contains(t.origin, t.region) || box_bytes(*image, t.region) > t.bytes.size()) {
     return status::kInvalidValue;
   }
-  return through_pinned(queue, t.to_device, t.bytes, event, [&](Stream stream, std::byte* host) {
-    const BoxPlace in_image{.image = image, .origin = t.origin}, on_host{.host = host};
-    return copy_box(device_.cuda, t.to_device ? on_host : in_image, t.to_device ? in_image : on_host, t.region,
-                    image->format.element_bytes(), stream);
-  });
+  // As for rectangles: nothing behind the box is the client's.
+  return through_pinned(
+      queue, t.to_device, t.bytes.first(box_bytes(*image, t.region)), event, [&](Stream stream, std::byte* host) {
+        const BoxPlace in_image{.image = image, .origin = t.origin}, on_host{.host = host};
+        return copy_box(device_.cuda, t.to_device ? on_host : in_image, t.to_device ? in_image : on_host, t.region,
+                        image->format.element_bytes(), stream);
+      });
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const ImageCopy& c, EventHandle* event) {
