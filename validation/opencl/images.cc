@@ -31,9 +31,9 @@ struct Kind {
   const char* name;
   const char* parameter;
   std::size_t height, depth;  // as origins and regions count
-  const char* place;          // of the element i, j, k
+  const char* place;          // the coordinates of element i, j, k
   const char* normalized;     // the same as part of the size; null: no layers are normalised
-  const char* sizes;          // what kernels ask of the image, beside its width
+  const char* sizes;          // that kernels ask for, beside the width
 };
 const Kind kKinds[] = {
     {CL_MEM_OBJECT_IMAGE1D, "1d", "image1d_t", 1, 1, "i", "u", "0, 0"},
@@ -66,7 +66,7 @@ const Sampler kSamplers[] = {{"edge", false, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER
                              {"repeat_linear", true, CL_ADDRESS_REPEAT, CL_FILTER_LINEAR},
                              {"mirror_linear", true, CL_ADDRESS_MIRRORED_REPEAT, CL_FILTER_LINEAR}};
 
-// Of programs: the same as parameters, and a read without a sampler.
+// Samplers that are constants of the program.
 const char* const kLiterals[][2] = {
     {"literal_edge", "CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST"},
     {"literal_border", "CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_LINEAR"},

@@ -4,14 +4,13 @@
 
 #include "ptx/link.h"
 #include "ptx/parse.h"
-#include "rewrite/ptx/image_record.h"
 
 namespace wm::rewrite {
 namespace {
 
 struct Surface {
   const char* name;
-  const char* geometry;  // of sust.b; null: linear memory
+  const char* geometry;  // as sust.b names it; null: linear memory
   const char* place;
 };
 

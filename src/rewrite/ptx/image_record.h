@@ -1,4 +1,4 @@
-// What a rewritten kernel knows of an image: one parameter in the place of each, filled at every launch.
+// A rewritten kernel's knowledge of an image: one parameter in the place of each, filled at every launch.
 #pragma once
 
 #include <array>
@@ -6,6 +6,8 @@
 #include <cstdint>
 
 namespace wm::rewrite {
+
+enum class ImageShape : std::uint8_t { unknown, d1, d1_buffer, d2, d3, d1_array, d2_array };
 
 // How a component becomes a channel in memory when it is written.
 enum class StoreKind : std::uint32_t { bits, half, unorm, snorm, signed_integer, unsigned_integer };

@@ -20,10 +20,9 @@
 
 #include "base/result.h"
 #include "ptx/ir.h"
+#include "rewrite/ptx/image_record.h"
 
 namespace wm::rewrite {
-
-enum class ImageShape : std::uint8_t { unknown, d1, d1_buffer, d2, d3, d1_array, d2_array };
 
 // A texture object that a kernel reads: an image with a sampler.
 struct TextureUse {
@@ -56,9 +55,6 @@ struct KernelImages {
 
 // An error says why the kernel's images cannot be rewritten.
 Result<KernelImages> find_images(const ptx::Module& module, const ptx::Function& kernel);
-
-// Adds the functions that write images of these shapes.
-Result<ptx::Module> with_write_functions(ptx::Module module, const std::set<ImageShape>& shapes);
 
 // Rewrites the kernel, whose module has the functions that its writes need.
 void rewrite_images(const ptx::Module& module, ptx::Function& kernel, const KernelImages& images);

@@ -7,6 +7,7 @@
 
 #include "rewrite/ptx/constant_pointers.h"
 #include "rewrite/ptx/function_removal.h"
+#include "rewrite/ptx/image_functions.h"
 #include "rewrite/ptx/printed_vectors.h"
 #include "rewrite/ptx/special_values.h"
 

@@ -1,121 +1,12 @@
-// Images on the CUDA backend with the simulated CUDA driver: kernels in the form of NVIDIA's OpenCL compiler (driver
-// 580) read, write and query them, and commands move them.
-#include <array>
-#include <bit>
+// Kernels in the form of NVIDIA's OpenCL compiler (driver 580) read, write and query images on the CUDA backend with
+// the simulated CUDA driver.
 #include <cmath>
-#include <cstring>
-#include <gtest/gtest.h>
-#include <numeric>
 
-#include "runtime/device/cuda/backend.h"
-#include "runtime/device/cuda/image.h"
-#include "runtime/device/ptx_front_end.h"
-#include "tree.h"
+#include "runtime/device/cuda_images.h"
+#include "runtime/device/worker_tables.h"
 
 namespace wm::runtime::cuda {
 namespace {
-
-// Numbers of OpenCL.
-constexpr std::uint32_t kR = 0x10B0, kA = 0x10B1, kRG = 0x10B2, kRA = 0x10B3, kRGBA = 0x10B5, kBGRA = 0x10B6,
-                        kARGB = 0x10B7, kIntensity = 0x10B8, kDepth = 0x10BD, kSrgba = 0x10C1;
-constexpr std::uint64_t kReadOnly = 1 << 2;  // CL_MEM_READ_ONLY
-constexpr std::uint32_t kSnorm16 = 0x10D1, kUnorm8 = 0x10D2, kSint8 = 0x10D7, kUint8 = 0x10DA, kUint32 = 0x10DC,
-                        kHalf = 0x10DD, kFloat = 0x10DE;
-constexpr std::uint32_t kClampToEdge = 0x1131, kClamp = 0x1132, kRepeat = 0x1133, kNearest = 0x1140, kLinear = 0x1141;
-
-struct Images : testing::Test {
-  Images() {
-    const auto calls = load_driver(binary_path("lib/simulated/libcuda.so.1"));
-    EXPECT_TRUE(calls) << calls.error().what;
-    auto device = Device::open(*calls);
-    EXPECT_TRUE(device) << device.error().what;
-    backend = std::make_unique<CudaBackend>(std::move(*device), std::make_unique<PtxFrontEnd>());
-    queue = backend->allocation().create_queue(true, true).object;
-  }
-
-  KernelHandle kernel(const std::string& text, const std::string& name) {
-    Compilation& compiler = backend->compilation();
-    program = compiler.program_from_source(opencl_ptx(text)).object;
-    EXPECT_EQ(compiler.build(*program, ""), status::kSuccess) << compiler.build_log(*program);
-    auto made = compiler.create_kernel(*program, name).object;
-    EXPECT_TRUE(made) << compiler.build_log(*program);
-    return made;
-  }
-
-  static ImageRequest request(ImageKind kind, std::uint32_t order, std::uint32_t type, std::size_t width,
-                              std::size_t height = 0, std::size_t depth_or_layers = 0) {
-    ImageRequest r;
-    r.object_type = static_cast<ImageType>(kind);
-    r.flags = order == kSrgba ? kReadOnly : 0;
-    r.channel_order = order;
-    r.channel_type = type;
-    r.width = width;
-    r.height = height;
-    (kind == ImageKind::d3 ? r.depth : r.array_size) = depth_or_layers;
-    return r;
-  }
-  MemoryHandle image(ImageKind kind, std::uint32_t order, std::uint32_t type, std::size_t width, std::size_t height = 0,
-                     std::size_t depth_or_layers = 0) {
-    auto made = backend->allocation().create_image(request(kind, order, type, width, height, depth_or_layers));
-    EXPECT_EQ(made.status, status::kSuccess);
-    return made.object;
-  }
-  MemoryHandle buffer(std::size_t bytes) { return backend->allocation().create_buffer({0, bytes, {}}).object; }
-  MemoryHandle image_of(const MemoryHandle& buffer, std::uint32_t order, std::uint32_t type, std::size_t width) {
-    ImageRequest r = request(ImageKind::d1_buffer, order, type, width);
-    r.buffer = buffer;
-    r.buffer_extent = of(*buffer).bytes;
-    return backend->allocation().create_image(r).object;
-  }
-  SamplerHandle sampler(bool is_normalized, std::uint32_t addressing, std::uint32_t filter) {
-    return backend->allocation().create_sampler(is_normalized, addressing, filter).object;
-  }
-
-  template <typename T>
-  Status transfer(bool to_device, const MemoryHandle& image, Size3 origin, Size3 region, std::vector<T>& values) {
-    return backend->submission().submit(
-        *queue, ImageTransfer{to_device, image, origin, region, std::as_writable_bytes(std::span(values))}, nullptr);
-  }
-  template <typename T>
-  std::vector<T> contents(const MemoryHandle& image) {
-    const CudaImage& i = *of(*image).image();
-    std::vector<T> values(box_bytes(i) / sizeof(T));
-    EXPECT_EQ(transfer(false, image, {}, i.extent(), values), status::kSuccess);
-    return values;
-  }
-  template <typename T>
-  std::vector<T> bytes_of(const MemoryHandle& memory, std::size_t count) {
-    std::vector<T> values(count);
-    EXPECT_EQ(backend->submission().submit(
-                  *queue, BufferTransfer{false, memory, 0, std::as_writable_bytes(std::span(values)), true}, nullptr),
-              status::kSuccess);
-    return values;
-  }
-  static std::size_t box_bytes(const CudaImage& i) {
-    const Size3 all = i.extent();
-    return all[0] * all[1] * all[2] * i.format.element_bytes();
-  }
-
-  static KernelArgument memory(const MemoryHandle& m) { return {ArgumentKind::memory, 8, nullptr, m.get(), nullptr}; }
-  static KernelArgument sampler(const SamplerHandle& s) {
-    return {ArgumentKind::sampler, 8, nullptr, nullptr, s.get()};
-  }
-  Status run(const KernelHandle& kernel, std::vector<KernelArgument> arguments, Size3 global, Size3 local) {
-    KernelLaunch launch;
-    launch.kernel = kernel.get();
-    launch.arguments = arguments;
-    launch.dimensions = 3;
-    launch.global = global;
-    launch.local = local;
-    const Status status = backend->submission().launch(*queue, launch, nullptr);
-    backend->submission().finish(*queue);
-    return status;
-  }
-
-  std::unique_ptr<CudaBackend> backend;
-  QueueHandle queue;
-  ProgramHandle program;
-};
 
 // One element a thread: the place is the thread's number minus one, so that the first and the last are outside.
 constexpr const char* kReadUnsigned = R"(
@@ -248,12 +139,12 @@ TEST_F(Images, KernelsWriteEveryShapeAndNothingOutside) {
   }
   // The memory behind an image of a buffer belongs to somebody else.
   const KernelHandle write = kernel(writing_kernel("1d_buffer", "%r5", "%d1", ".param .u64 .ptr .surfref to"), "write");
-  const MemoryHandle whole = buffer(64);
-  backend->allocation().wipe(*queue, *whole);
-  const MemoryHandle part = backend->allocation().create_sub_buffer(whole, 0, 0, 48).object;
+  const MemoryHandle storage = buffer(64);
+  backend->allocation().wipe(*queue, *storage);
+  const MemoryHandle part = backend->allocation().create_sub_buffer(storage, 0, 0, 48).object;
   const MemoryHandle to = image_of(part, kRGBA, kUint32, 2);
   ASSERT_EQ(run(write, with_components(to, colour), {5, 1, 1}, {5, 1, 1}), status::kSuccess);
-  EXPECT_EQ(bytes_of<std::uint32_t>(whole, 16),
+  EXPECT_EQ(bytes_of<std::uint32_t>(storage, 16),
             (std::vector<std::uint32_t>{11, 12, 13, 14, 11, 12, 13, 14, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
@@ -385,63 +276,7 @@ TEST_F(Images, ImagesOfBuffersAreNeitherSampledNorWrittenAsArrays) {
   }
 }
 
-TEST_F(Images, CommandsOnBuffersTakeNoImages) {
-  const MemoryHandle flat = image(ImageKind::d2, kR, kUint8, 4, 4), bytes = buffer(16);
-  std::vector<std::byte> host(16);
-  const std::array<std::byte, 4> pattern{};
-  Submission& s = backend->submission();
-  for (const bool is_blocking : {false, true}) {
-    EXPECT_EQ(s.submit(*queue, BufferTransfer{true, flat, 0, host, is_blocking}, nullptr),
-              status::kInvalidMemoryObject);
-  }
-  EXPECT_EQ(s.submit(*queue, RectBufferTransfer{true, flat, {}, {4, 4, 1}, 0, 0, host}, nullptr),
-            status::kInvalidMemoryObject);
-  EXPECT_EQ(s.submit(*queue, BufferCopy{flat, bytes, 0, 0, 16}, nullptr), status::kInvalidMemoryObject);
-  EXPECT_EQ(s.submit(*queue, BufferCopy{bytes, flat, 0, 0, 16}, nullptr), status::kInvalidMemoryObject);
-  EXPECT_EQ(s.submit(*queue, RectBufferCopy{bytes, flat, {}, {}, {4, 4, 1}, 0, 0, 0, 0}, nullptr),
-            status::kInvalidMemoryObject);
-  EXPECT_EQ(s.submit(*queue, BufferFill{flat, pattern, 0, 16}, nullptr), status::kInvalidMemoryObject);
-}
-
 // Pinned memory for transfers held the data of earlier ones, perhaps of another client.
-TEST_F(Images, TransfersLeaveBytesBehindTheBoxAlone) {
-  const MemoryHandle secret = buffer(64), flat = image(ImageKind::d2, kR, kUint8, 2, 2);
-  std::vector<std::byte> host(64, std::byte{0xab});
-  Submission& s = backend->submission();
-  const auto wait = [&](Status status, const EventHandle& event) {
-    ASSERT_EQ(status, status::kSuccess);
-    s.finish(*queue);
-    while (s.state(event) > status::kComplete) {
-    }
-    s.release(event);
-  };
-  const MemoryHandle box = buffer(4);
-  for (const bool is_image : {true, false}) {
-    EventHandle event = nullptr;
-    std::fill(host.begin(), host.end(), std::byte{0xab});
-    wait(s.submit(*queue, BufferTransfer{true, secret, 0, host, false}, &event), event);
-    std::fill(host.begin(), host.end(), std::byte{1});
-    const RectBufferTransfer rectangle{false, box, {}, {2, 2, 1}, 0, 0, host};
-    const Status status = is_image ? s.submit(*queue, ImageTransfer{false, flat, {}, {2, 2, 1}, host}, &event)
-                                   : s.submit(*queue, rectangle, &event);
-    wait(status, event);
-    EXPECT_EQ(std::vector<std::byte>(host.begin() + 4, host.end()), std::vector<std::byte>(60, std::byte{1}));
-  }
-}
-
-TEST_F(Images, FillsLeaveNothingInMemoryOfNewBuffers) {
-  const std::array<std::uint32_t, 4> secret{0x5ec4e7, 0x5ec4e7, 0x5ec4e7, 0x5ec4e7};
-  const MemoryHandle flat = image(ImageKind::d2, kRGBA, kUint32, 16, 4);
-  for (int round = 0; round < 3; ++round) {
-    ASSERT_EQ(backend->submission().submit(*queue, ImageFill{flat, std::as_bytes(std::span(secret)), {}, {16, 4, 1}},
-                                           nullptr),
-              status::kSuccess);
-    backend->submission().finish(*queue);
-    const auto got = bytes_of<std::uint32_t>(buffer(1024), 256);
-    EXPECT_EQ(std::count(got.begin(), got.end(), secret[0]), 0) << round;
-  }
-}
-
 // Each group of two threads copies two elements from one image to another, with channels that change places.
 TEST_F(Images, GatedKernelsAndWorkersReadAndWriteTheSameImages) {
   backend->make_workers();
@@ -506,100 +341,7 @@ TEST_F(Images, KernelsThatNeedMoreOfImagesAreRefusedWithAReason) {
             std::string::npos);
 }
 
-TEST_F(Images, BoxesAreCopiedBetweenImagesOfEveryKindAndBuffers) {
-  const MemoryHandle flat = image(ImageKind::d2, kR, kUint8, 4, 3),
-                     rows = image(ImageKind::d1_array, kR, kUint8, 4, 0, 3),
-                     solid = image(ImageKind::d3, kR, kUint8, 4, 3, 2), bytes = buffer(12);
-  std::vector<std::uint8_t> values(12);
-  std::iota(values.begin(), values.end(), std::uint8_t{1});
-  ASSERT_EQ(transfer(true, flat, {}, {4, 3, 1}, values), status::kSuccess);
-  Submission& s = backend->submission();
-  // The rows of a 2D image are the layers of a 1D array.
-  ASSERT_EQ(s.submit(*queue, ImageCopy{flat, rows, {1, 0, 0}, {0, 1, 0}, {3, 2, 1}}, nullptr), status::kSuccess);
-  EXPECT_EQ(contents<std::uint8_t>(rows), (std::vector<std::uint8_t>{0, 0, 0, 0, 2, 3, 4, 0, 6, 7, 8, 0}));
-  ASSERT_EQ(s.submit(*queue, ImageCopy{rows, solid, {0, 1, 0}, {1, 1, 1}, {3, 2, 1}}, nullptr), status::kSuccess);
-  const auto in_solid = contents<std::uint8_t>(solid);
-  EXPECT_EQ(std::vector<std::uint8_t>(in_solid.begin() + 12, in_solid.end()),
-            (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 2, 3, 4, 0, 6, 7, 8}));
-  ASSERT_EQ(s.submit(*queue, ImageToBufferCopy{rows, bytes, {0, 1, 0}, {3, 2, 1}, 2}, nullptr), status::kSuccess);
-  const auto in_bytes = bytes_of<std::uint8_t>(bytes, 8);
-  EXPECT_EQ(std::vector<std::uint8_t>(in_bytes.begin() + 2, in_bytes.end()),
-            (std::vector<std::uint8_t>{2, 3, 4, 6, 7, 8}));
-  ASSERT_EQ(s.submit(*queue, BufferToImageCopy{bytes, flat, 2, {0, 1, 0}, {2, 2, 1}}, nullptr), status::kSuccess);
-  EXPECT_EQ(contents<std::uint8_t>(flat), (std::vector<std::uint8_t>{1, 2, 3, 4, 2, 3, 7, 8, 4, 6, 11, 12}));
-  // Nothing reaches beyond an image or a buffer.
-  EXPECT_EQ(s.submit(*queue, ImageCopy{flat, rows, {2, 0, 0}, {0, 0, 0}, {3, 1, 1}}, nullptr), status::kInvalidValue);
-  EXPECT_EQ(s.submit(*queue, ImageToBufferCopy{flat, bytes, {}, {4, 3, 1}, 1}, nullptr), status::kInvalidValue);
-  EXPECT_EQ(s.submit(*queue, BufferToImageCopy{bytes, flat, 1, {}, {4, 3, 1}}, nullptr), status::kInvalidValue);
-  EXPECT_EQ(transfer(false, flat, {0, 2, 0}, {4, 2, 1}, values), status::kInvalidValue);
-  EXPECT_EQ(s.submit(*queue, ImageToBufferCopy{bytes, flat, {}, {1, 1, 1}, 0}, nullptr), status::kInvalidMemoryObject);
-}
-
-TEST_F(Images, NewImagesAreEmptyWhateverTheMemoryHeld) {
-  const std::array<std::uint32_t, 4> secret{0x5ec4e7, 1, 2, 3};
-  for (const ImageKind kind : {ImageKind::d1, ImageKind::d2, ImageKind::d3, ImageKind::d1_array, ImageKind::d2_array}) {
-    for (int round = 0; round < 2; ++round) {
-      const MemoryHandle used = image(kind, kRGBA, kUint32, 16, 4, 3);
-      const auto got = contents<std::uint32_t>(used);
-      EXPECT_EQ(std::count(got.begin(), got.end(), 0U), static_cast<std::ptrdiff_t>(got.size()));
-      ASSERT_EQ(
-          backend->submission().submit(
-              *queue, ImageFill{used, std::as_bytes(std::span(secret)), {}, of(*used).image()->extent()}, nullptr),
-          status::kSuccess);
-      backend->submission().finish(*queue);
-      EXPECT_EQ(contents<std::uint32_t>(used)[4], secret[0]);
-    }
-  }
-}
-
 // The compiler's driver names more formats for images that are only read, and depth images are not offered.
-TEST_F(Images, OnlyFormatsThatAreListedAreMade) {
-  const auto listed = [&](std::uint64_t flags, std::uint32_t order, std::uint32_t type) {
-    std::vector<std::byte> answer;
-    EXPECT_EQ(backend->allocation().image_formats(flags, static_cast<ImageType>(ImageKind::d2), answer),
-              status::kSuccess);
-    std::vector<std::array<std::uint32_t, 2>> formats(answer.size() / 8);
-    std::memcpy(formats.data(), answer.data(), answer.size());
-    return std::count(formats.begin(), formats.end(), std::array{order, type}) == 1;
-  };
-  struct Case {
-    std::uint32_t order, type;
-    bool is_read, is_written;
-  };
-  for (const Case& c :
-       {Case{kRGBA, kUint8, true, true}, Case{kBGRA, kUnorm8, true, true}, Case{kBGRA, kFloat, false, false},
-        Case{kIntensity, kUint8, false, false}, Case{kIntensity, kUnorm8, true, true},
-        Case{kSrgba, kUnorm8, true, false}, Case{kDepth, kFloat, false, false}}) {
-    for (const std::uint64_t flags : {std::uint64_t{0}, std::uint64_t{1}, kReadOnly}) {
-      const bool is_offered = flags == kReadOnly ? c.is_read : c.is_written;
-      EXPECT_EQ(listed(flags, c.order, c.type), is_offered) << std::hex << c.order << " " << c.type << " " << flags;
-      ImageRequest r = request(ImageKind::d2, c.order, c.type, 2, 2);
-      r.flags = flags;
-      EXPECT_EQ(backend->allocation().create_image(r).status,
-                is_offered ? status::kSuccess : status::kImageFormatNotSupported)
-          << std::hex << c.order << " " << c.type << " " << flags;
-    }
-  }
-}
-
-TEST_F(Images, RequestsThatNoImageFitsAreRefused) {
-  const auto refused = [&](const ImageRequest& r) { return backend->allocation().create_image(r).status; };
-  EXPECT_EQ(refused(request(ImageKind::d2, 0x1234, kUint8, 2, 2)), status::kInvalidImageFormatDescriptor);
-  EXPECT_EQ(refused(request(ImageKind::d2, kR, 0x10D4, 2, 2)), status::kImageFormatNotSupported);
-  EXPECT_EQ(refused(request(static_cast<ImageKind>(0x10F0), kR, kUint8, 2, 2)), status::kInvalidImageDescriptor);
-  EXPECT_EQ(refused(request(ImageKind::d2, kR, kUint8, 0, 2)), status::kInvalidImageSize);
-  EXPECT_EQ(refused(request(ImageKind::d1_buffer, kR, kUint8, 2)), status::kInvalidImageDescriptor);
-  ImageRequest pitched = request(ImageKind::d2, kR, kUint8, 2, 2);
-  pitched.row_pitch = 4;
-  EXPECT_EQ(refused(pitched), status::kInvalidImageDescriptor);
-  const MemoryHandle small = buffer(8);
-  ImageRequest shown = request(ImageKind::d1_buffer, kRGBA, kUint32, 1);
-  shown.buffer = small;
-  shown.buffer_extent = 8;
-  EXPECT_EQ(refused(shown), status::kInvalidImageDescriptor);
-  EXPECT_EQ(backend->allocation().create_sampler(true, 0x1135, kNearest).status, status::kInvalidValue);
-  EXPECT_EQ(backend->allocation().create_sampler(true, kRepeat, kLinear).status, status::kSuccess);
-}
 
 }  // namespace
 }  // namespace wm::runtime::cuda

@@ -120,7 +120,7 @@ Status CudaAllocation::image_info(const MemoryObject& object, std::uint32_t name
 
 // Kernels were compiled for images that the compiler's driver has.
 bool CudaAllocation::offers_format(const ImageRequest& request) {
-  constexpr std::uint64_t kReadWrite = 1 << 0, kWriteOnly = 1 << 1, kReadOnly = 1 << 2;  // of CL_MEM_…
+  constexpr std::uint64_t kReadWrite = 1 << 0, kWriteOnly = 1 << 1, kReadOnly = 1 << 2;  // as CL_MEM_READ_WRITE, …
   const std::uint64_t access = request.flags & (kReadWrite | kWriteOnly | kReadOnly);
   std::vector<std::byte> answer;
   if (image_formats(access != 0 ? access : kReadWrite, request.object_type, answer) != status::kSuccess) return false;

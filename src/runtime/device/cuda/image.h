@@ -52,7 +52,7 @@ struct CudaImage final : CudaMemory {
   [[nodiscard]] Size3 extent() const;
   [[nodiscard]] bool contains(const Size3& origin, const Size3& region) const;
   [[nodiscard]] bool has_shape(rewrite::ImageShape shape) const;
-  // What a kernel is told of it. 0 in the place of an object that is not needed.
+  // The record that a kernel gets. 0 in the place of an object that is not needed.
   [[nodiscard]] rewrite::ImageRecord record(Address surface) const;
 
   // Objects of the driver, made when they are first used. An error: the driver makes none.

@@ -17,7 +17,7 @@ constexpr int kZero = 4, kOne = 5;
 struct Order {
   std::uint32_t number;
   std::uint32_t channels;
-  std::array<int, 4> components;        // of a read
+  std::array<int, 4> components;        // that a read returns
   std::array<std::uint32_t, 4> stored;  // the components of a colour that the channels hold
 };
 constexpr Order kOrders[] = {
