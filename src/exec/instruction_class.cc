@@ -102,6 +102,7 @@ Class classify(const ptx::Instruction& instruction) {
     case Opcode::st:
     case Opcode::stmatrix:
     case Opcode::sust_b:
+    case Opcode::sust_p:
     case Opcode::wmma_store_d:
       return Class::store;
     case Opcode::atom:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ptx/initializer.h"
+#include "ptx/opaque.h"
 
 namespace wm::ptx {
 namespace {
@@ -29,6 +30,9 @@ void parse_pointer(TokenStream& tokens, Variable& variable) {
   if (tokens.current().kind == TokenKind::dotted) {
     if (const auto space = space_named(tokens.current().text)) {
       variable.pointer_space = *space;
+      tokens.advance();
+    } else if (const auto type = type_named(tokens.current().text); type && is_opaque(*type)) {
+      variable.pointee = *type;
       tokens.advance();
     }
   }

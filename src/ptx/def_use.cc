@@ -21,6 +21,7 @@ bool has_destination(const Instruction& instruction) {
     case Opcode::mbarrier_complete_tx:
     case Opcode::stackrestore:
     case Opcode::sust_b:
+    case Opcode::sust_p:
     case Opcode::sured_b:
     case Opcode::setmaxnreg:
     case Opcode::membar:

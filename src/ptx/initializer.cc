@@ -1,5 +1,6 @@
 #include "ptx/initializer.h"
 
+#include <algorithm>
 #include <bit>
 #include <fmt/format.h>
 
@@ -188,6 +189,41 @@ class Initializer {
   Position mask_position_;
 };
 
+constexpr std::string_view kAddressModes[] = {"wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
+
+void parse_sampler_member(TokenStream& tokens, SamplerState& sampler) {
+  const Token member = tokens.expect_identifier("a member of a sampler");
+  tokens.expect('=', "after the member of a sampler");
+  if (member.text == "force_unnormalized_coords") {
+    sampler.force_unnormalized_coords = tokens.expect_integer("0 or 1", 1) != 0;
+    return;
+  }
+  const Token value = tokens.expect_identifier("the value of a sampler's member");
+  const std::string_view axis = member.text.starts_with("addr_mode_") ? member.text.substr(10) : "";
+  if (axis == "0" || axis == "1" || axis == "2") {
+    const auto* const mode = std::find(std::begin(kAddressModes), std::end(kAddressModes), value.text);
+    if (mode != std::end(kAddressModes)) {
+      sampler.address[static_cast<std::size_t>(axis[0] - '0')] =
+          static_cast<SamplerState::Address>(mode - std::begin(kAddressModes));
+      return;
+    }
+  } else if (member.text == "filter_mode" && (value.text == "nearest" || value.text == "linear")) {
+    sampler.filters = value.text == "linear";
+    return;
+  }
+  tokens.fail(member.position, fmt::format("a sampler has no '{} = {}'", member.text, value.text));
+}
+
+SamplerState parse_sampler(TokenStream& tokens) {
+  SamplerState sampler;
+  tokens.expect('{', "before the members of a sampler");
+  do {
+    parse_sampler_member(tokens, sampler);
+  } while (tokens.accept(','));
+  tokens.expect('}', "after the members of a sampler");
+  return sampler;
+}
+
 std::uint64_t Initializer::from_integer(std::uint64_t value) {
   return std::bit_cast<std::uint64_t>(static_cast<double>(value));
 }
@@ -199,8 +235,21 @@ void parse_initializer(TokenStream& tokens, Variable& variable) {
   if (variable.space != Space::global && variable.space != Space::constant) {
     tokens.fail(at, "only .global and .const variables have initial values");
   }
+  if (variable.type == Type::samplerref) {
+    variable.sampler = parse_sampler(tokens);
+    return;
+  }
   if (bytes(variable.type) > 8) tokens.fail(at, fmt::format("no initial value for .{}", name(variable.type)));
   Initializer(tokens, variable).parse();
+}
+
+std::string sampler_text(const SamplerState& sampler) {
+  std::string text = "{ ";
+  for (std::size_t i = 0; i < sampler.address.size(); ++i) {
+    text += fmt::format("addr_mode_{} = {}, ", i, kAddressModes[static_cast<std::size_t>(sampler.address[i])]);
+  }
+  text += fmt::format("filter_mode = {}", sampler.filters ? "linear" : "nearest");
+  return text + (sampler.force_unnormalized_coords ? ", force_unnormalized_coords = 1 }" : " }");
 }
 
 }  // namespace wm::ptx

@@ -10,4 +10,7 @@ namespace wm::ptx {
 // length where none was written. The caller checks symbols when the module is complete.
 void parse_initializer(TokenStream& tokens, Variable& variable);
 
+// The members of a sampler, as they are written: { addr_mode_0 = wrap, …, filter_mode = nearest }.
+[[nodiscard]] std::string sampler_text(const SamplerState& sampler);
+
 }  // namespace wm::ptx

@@ -5,6 +5,7 @@
 // Positions in the text (`Position`) are carried for messages and never compared.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -54,6 +55,15 @@ struct Relocation {
 
 enum class Linkage : std::uint8_t { internal, visible, external, weak, common };
 
+// The members of a `.samplerref` variable's initial value (texmode_independent).
+struct SamplerState {
+  enum class Address : std::uint8_t { wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border };
+  std::array<Address, 3> address{};
+  bool filters = false;  // filter_mode = linear
+  bool force_unnormalized_coords = false;
+  friend bool operator==(const SamplerState&, const SamplerState&) = default;
+};
+
 // A variable in memory: global, constant, shared, local, or a parameter.
 struct Variable {
   std::string name;
@@ -70,6 +80,8 @@ struct Variable {
   bool pointer = false;
   Space pointer_space = Space::generic;
   std::uint32_t pointer_align = 0;
+  Type pointee = Type::none;            // .texref, .samplerref or .surfref, where it points to one
+  std::optional<SamplerState> sampler;  // the initial value of a .samplerref
   Position position;
 
   [[nodiscard]] std::uint64_t bytes() const;

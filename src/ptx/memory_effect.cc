@@ -36,6 +36,7 @@ MemoryEffect memory_effect(const Instruction& instruction) {
       effect.reads = true;
       return effect;
     case Opcode::sust_b:
+    case Opcode::sust_p:
       effect.writes = true;
       return effect;
     case Opcode::atom:

@@ -64,7 +64,8 @@ bool OperandCheck::is_pair(const Operand& operand, Wanted want) const {
 
 // nvcc writes the one element of a surface access as {%r1}.
 bool OperandCheck::is_one_in_braces(const Operand& operand) const {
-  return (instruction_.opcode == Opcode::suld_b || instruction_.opcode == Opcode::sust_b) &&
+  return (instruction_.opcode == Opcode::suld_b || instruction_.opcode == Opcode::sust_b ||
+          instruction_.opcode == Opcode::sust_p) &&
          instruction_.vector_width() == 1 && operand.kind == Operand::Kind::vector && operand.elements.size() == 1;
 }
 

@@ -95,7 +95,9 @@ std::string operand_text(const Names& names, const Operand& operand) {
 // The suffixes that stand behind the types although others stand before them.
 bool follows_types(Opcode opcode, Suffix suffix) {
   if (opcode == Opcode::mma) return suffix == Suffix::xor_ || suffix == Suffix::and_ || suffix == Suffix::popc;
-  if (opcode != Opcode::suld_b && opcode != Opcode::sust_b && opcode != Opcode::sured_b) return false;
+  const bool is_surface_access =
+      opcode == Opcode::suld_b || opcode == Opcode::sust_b || opcode == Opcode::sust_p || opcode == Opcode::sured_b;
+  if (!is_surface_access) return false;
   return suffix == Suffix::trap || suffix == Suffix::clamp || suffix == Suffix::zero;
 }
 

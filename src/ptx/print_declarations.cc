@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ptx/declaration.h"
+#include "ptx/initializer.h"
 
 namespace wm::ptx {
 namespace {
@@ -116,6 +117,7 @@ std::string print_parameter(const Variable& variable) {
   if (variable.pointer) {
     text += " .ptr";
     if (variable.pointer_space != Space::generic) text += fmt::format(" .{}", name(variable.pointer_space));
+    if (variable.pointee != Type::none) text += fmt::format(" .{}", name(variable.pointee));
     if (variable.pointer_align != 0) text += fmt::format(" .align {}", variable.pointer_align);
   }
   return fmt::format("{} {}{}", text, variable.name, shape_text(variable));
@@ -124,6 +126,7 @@ std::string print_parameter(const Variable& variable) {
 std::string print_variable(const Variable& variable) {
   std::string text =
       fmt::format("{}{} {}{}", keyword(variable.linkage), head_text(variable), variable.name, shape_text(variable));
+  if (variable.sampler) text += " = " + sampler_text(*variable.sampler);
   if (!variable.initial.empty() || !variable.relocations.empty()) text += " = " + Values(variable).text();
   return text + ";";
 }

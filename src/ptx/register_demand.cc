@@ -67,6 +67,7 @@ bool touches_memory(const Instruction& instruction) {
     case Opcode::tld4:
     case Opcode::suld_b:
     case Opcode::sust_b:
+    case Opcode::sust_p:
     case Opcode::sured_b:
       return true;
     default:

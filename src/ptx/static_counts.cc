@@ -31,6 +31,7 @@ Counter kind_of(const Instruction& instruction) {
     case Opcode::st:
     case Opcode::stmatrix:
     case Opcode::sust_b:
+    case Opcode::sust_p:
       return &StaticCounts::stores;
     case Opcode::atom:
     case Opcode::red:

@@ -4,7 +4,7 @@
   validation/opencl/zoo_policies.py --build build/device --out OUT [--parts speed,quota,caps] [--seconds S]
                                     [--pairs sad+mri-q,…] [--goals 0.5,…] [--policies warped_slicer,…] [--limit S]
 
-Writes OUT/zoo-policies.json, and the decisions of the policies of `caps` to OUT/decisions-*.txt. After `--limit` seconds no
+Writes OUT/zoo-policies.json, and the decisions of the policies of both to OUT/decisions-*.txt. After `--limit` seconds no
 further pair begins.
 
   speed   every benchmark by itself: natively, unmodified through the daemon (fifo), with gates, and as workers (spatial)
@@ -221,7 +221,8 @@ class Run:
     def quota(self):
         for first, second in self.pairs or QUOTA_PAIRS:
             for goal in self.goals:
-                with Daemon(self, "quota:scheme=rollover") as daemon:
+                decisions = os.path.join(self.out, f"decisions-{first}-{second}-{goal}.txt")
+                with Daemon(self, "quota:scheme=rollover", "--decisions", decisions) as daemon:
                     self.noted_pair(daemon, "quota", "quota", first, second, goal)
 
     def caps(self):

@@ -386,6 +386,8 @@ void FunctionDecoder::surface(const Instruction& instruction, Op& op) {
 }
 
 void FunctionDecoder::texture_query(const Instruction& instruction, Op& op) {
+  if (instruction.has(ptx::Suffix::channel_order) || instruction.has(ptx::Suffix::channel_data_type))
+    refuse(instruction, "asks for a format of OpenCL, which textures of CUDA do not have");
   op.kind = Kind::texture_query;
   op.mode = exec::texture_query(instruction);
   const Operand& handle = instruction.operands[1];

@@ -30,6 +30,7 @@ class Quota final : public Policy {
         look_back_(scheme_ == Scheme::history || (scheme_ != Scheme::naive && v.choice<OnOff>("history") == OnOff::on)),
         adjust_(v.choice<OnOff>("adjust") == OnOff::on),
         as_printed_(v.choice<Allotted>("allotted") == Allotted::printed),
+        surplus_(v.number("surplus")),
         first_ipc_(v.number("first_ipc")),
         epoch_(v.cycles("epoch")) {}
 
@@ -221,15 +222,15 @@ class Quota final : public Policy {
 
   // Section 3.5: the rate that the last epoch allotted a QoS kernel. As printed that is its goal with alpha. Under
   // rollover it then keeps what rolled over for ever if it runs at its goal, because the others' quotas stay as they
-  // are. So what rolled over counts, until the kernel is ahead of its goal by an epoch's quota: from then on it would
-  // meet the goal even if it did nothing in an epoch, as between launches, and the others need not make way for it.
+  // are. So what rolled over counts, until the kernel is ahead of its goal by `surplus` epochs' quotas: from then on
+  // the others need not make way for it.
   [[nodiscard]] double allotted(const Machine& gpu, const Kernel& k, Cycles length) const {
     const State& s = state_[k.id.index];
     const double rate = s.alpha * k.goal;
     if (as_printed_ || !rolls_over()) return rate;
     const auto cycles = static_cast<double>(std::max<std::uint64_t>(length.count, 1));
     const auto life = static_cast<double>((gpu.now() - k.first_arrived).count);
-    const double needed = std::max(k.goal * (life + cycles) - static_cast<double>(k.instructions), 0.0);
+    const double needed = std::max(k.goal * (life + surplus_ * cycles) - static_cast<double>(k.instructions), 0.0);
     const double rolled_over = std::max(s.quota - rate * cycles, 0.0);
     return rate + std::min(rolled_over, needed) / cycles;
   }
@@ -298,6 +299,7 @@ class Quota final : public Policy {
   bool look_back_;
   bool adjust_;
   bool as_printed_;
+  double surplus_;
   double first_ipc_;
   Cycles epoch_;
   Members members_;
@@ -328,6 +330,10 @@ WM_POLICY(Quota,
                           added_later(choice("allotted", {{"quota"}, {"printed"}},
                                              "rates of kernels with goals count against their quotas, or against the "
                                              "goal with alpha as printed (rollover)",
+                                             "3.5")),
+                          added_later(number("surplus", 0.1, {0, 1'000},
+                                             "epochs by which a kernel with a goal is ahead "
+                                             "of it before what rolled over stops counting (rollover)",
                                              "3.5"))}})
 
 }  // namespace wm::policy

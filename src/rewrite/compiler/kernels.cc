@@ -87,7 +87,7 @@ std::string unsupported_parameters(const std::vector<CompiledKernel>& kernels) {
       const bool image = argument.type.starts_with("image") && argument.type.ends_with("_t");
       if (!image && argument.type != "sampler_t") continue;
       lines += "error: kernel '" + kernel.name + "' takes '" + argument.name + "' of type " + argument.type +
-               ": images and samplers are not supported by the CUDA backend\n";
+               ": images and samplers are not supported by warpmux's own OpenCL compiler\n";
     }
   }
   return lines;

@@ -7,6 +7,7 @@
 
 #include "rewrite/ptx/constant_pointers.h"
 #include "rewrite/ptx/function_removal.h"
+#include "rewrite/ptx/image_functions.h"
 #include "rewrite/ptx/printed_vectors.h"
 #include "rewrite/ptx/special_values.h"
 
@@ -67,18 +68,19 @@ std::optional<std::string> obstacle(const ptx::Module& module, std::uint32_t ind
 
 class KernelAdapter {
  public:
-  KernelAdapter(Function& kernel, std::uint32_t dynamic_shared, const SpecialNeeds& needs, const SpecialSet& own)
-      : editor_(kernel), dynamic_shared_(dynamic_shared), needs_(needs), own_(own) {}
+  KernelAdapter(Function& kernel, const KernelImages& images, std::uint32_t dynamic_shared, const SpecialNeeds& needs,
+                const SpecialSet& own)
+      : editor_(kernel), images_(images), dynamic_shared_(dynamic_shared), needs_(needs), own_(own) {}
 
   AdaptedKernel run() {
     Function& kernel = editor_.function();
-    AdaptedKernel adapted{kernel.name, {}, !own_.empty()};
+    AdaptedKernel adapted{kernel.name, {}, !own_.empty(), images_.any(), images_.textures};
     std::vector<std::uint32_t> local;
-    for (std::uint32_t p = 0; p < kernel.parameters.size(); ++p) {
+    for (std::uint32_t p = 0; p < images_.parameters.size(); ++p) {
       ptx::Variable& v = kernel.parameters[p];
       const bool is_local = is_local_pointer(v);
-      adapted.parameters.push_back(
-          {v.pointer && !is_local, is_local, static_cast<std::uint32_t>(v.bytes()), std::max(v.pointer_align, 1U)});
+      adapted.parameters.push_back({v.pointer && !is_local, is_local, static_cast<std::uint32_t>(v.bytes()),
+                                    std::max(v.pointer_align, 1U), images_.parameters[p]});
       if (!is_local) continue;
       local.push_back(p);
       v.pointer = false;
@@ -137,6 +139,7 @@ class KernelAdapter {
   }
 
   FunctionEditor editor_;
+  const KernelImages& images_;
   const std::uint32_t dynamic_shared_;
   const SpecialNeeds& needs_;
   const SpecialSet& own_;
@@ -157,6 +160,38 @@ ptx::Variable dynamic_shared_variable() {
   return v;
 }
 
+std::optional<std::string> image_obstacle(const ptx::Module& module, const Function& kernel) {
+  const auto images = find_images(module, kernel);
+  return images ? std::nullopt : std::optional(images.error().what);
+}
+
+bool accesses_images(const Function& f) {
+  return std::any_of(f.body.begin(), f.body.end(),
+                     [](const Instruction& i) { return i.opcode >= Opcode::tex && i.opcode <= Opcode::suq; });
+}
+
+// Rewrites the images of all kernels, which are given by their functions' numbers.
+Result<std::vector<KernelImages>> rewrite_all_images(ptx::Module& module) {
+  std::set<ImageShape> written;
+  for (const Function& f : module.functions) {
+    if (!f.entry) continue;
+    const auto images = find_images(module, f);
+    if (!images) return images.error();
+    written.insert(images->written.begin(), images->written.end());
+  }
+  auto complete = with_write_functions(std::move(module), written);
+  if (!complete) return complete.error();
+  module = *std::move(complete);
+  std::vector<KernelImages> of_kernels(module.functions.size());
+  for (std::size_t f = 0; f < module.functions.size(); ++f) {
+    if (!module.functions[f].entry) continue;
+    of_kernels[f] = *find_images(module, module.functions[f]);
+    if (of_kernels[f].any()) rewrite_images(module, module.functions[f], of_kernels[f]);
+  }
+  remove_samplers(module);
+  return of_kernels;
+}
+
 void remove_refused(ptx::Module& module, std::vector<RefusedKernel>& refused) {
   std::vector<bool> removed(module.functions.size());
   for (std::uint32_t index = 0; index < module.functions.size(); ++index) {
@@ -165,6 +200,7 @@ void remove_refused(ptx::Module& module, std::vector<RefusedKernel>& refused) {
     if (f.declaration && f.linkage == ptx::Linkage::internal) f.linkage = ptx::Linkage::external;
     if (!f.entry) continue;
     auto reason = obstacle(module, index);
+    if (!reason) reason = image_obstacle(module, f);
     if (!reason) reason = move_constant_parameters(f);
     if (!reason) continue;
     refused.push_back({f.name, *reason});
@@ -179,6 +215,7 @@ Result<AdaptedModule> adapt_opencl(ptx::Module module) {
   AdaptedModule adapted;
   for (const Function& f : module.functions) {
     if (!f.entry && f.refusal) return Error{"function '" + f.name + "': " + f.refusal->what};
+    if (!f.entry && accesses_images(f)) return Error{"function '" + f.name + "' accesses images that it is given"};
   }
   if (std::any_of(module.variables.begin(), module.variables.end(), is_dynamic_shared)) {
     return Error{"the module has dynamic shared memory of its own"};
@@ -186,15 +223,18 @@ Result<AdaptedModule> adapt_opencl(ptx::Module module) {
   remove_refused(module, adapted.refused);
   std::array<Special, kEnvironmentWords> environment{};
   for (std::uint32_t n = 0; n < kEnvironmentWords; ++n) environment[n] = environment_register(n);
+  std::erase(module.targets, "texmode_independent");
+  const auto images = rewrite_all_images(module);
+  if (!images) return images.error();
   const auto needs = find_special_needs(module, environment);
   if (!needs) return needs.error();
-  std::erase(module.targets, "texmode_independent");
   module.variables.push_back(dynamic_shared_variable());
   const auto shared = static_cast<std::uint32_t>(module.variables.size() - 1);
   pass_special_values(module, *needs);
   for (std::size_t f = 0; f < module.functions.size(); ++f) {
     if (!module.functions[f].entry) continue;
-    adapted.kernels.push_back(KernelAdapter(module.functions[f], shared, *needs, needs->by_function[f]).run());
+    adapted.kernels.push_back(
+        KernelAdapter(module.functions[f], (*images)[f], shared, *needs, needs->by_function[f]).run());
   }
   if (adapted.kernels.empty() && !adapted.refused.empty()) {
     return Error{"kernel '" + adapted.refused.front().name + "': " + adapted.refused.front().reason};

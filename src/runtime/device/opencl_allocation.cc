@@ -145,11 +145,16 @@ Status OpenClAllocation::image_info(const MemoryObject& image, std::uint32_t nam
 }
 
 Status OpenClAllocation::image_formats(std::uint64_t flags, std::uint32_t type, std::vector<std::byte>& answer) {
+  return runtime::image_formats(native_, flags, type, answer);
+}
+
+Status image_formats(const Native& native, std::uint64_t flags, std::uint32_t type, std::vector<std::byte>& answer) {
+  const auto& cl = native.cl;
   cl_uint count = 0;
-  cl_int status = cl_.GetSupportedImageFormats(native_.context, flags, type, 0, nullptr, &count);
+  cl_int status = cl.GetSupportedImageFormats(native.context, flags, type, 0, nullptr, &count);
   std::vector<cl_image_format> formats(count);
   if (status == CL_SUCCESS && count != 0) {
-    status = cl_.GetSupportedImageFormats(native_.context, flags, type, count, formats.data(), nullptr);
+    status = cl.GetSupportedImageFormats(native.context, flags, type, count, formats.data(), nullptr);
   }
   const auto bytes = std::as_bytes(std::span(formats));
   answer.assign(bytes.begin(), bytes.end());

@@ -35,4 +35,7 @@ class OpenClAllocation final : public Allocation {
   const std::size_t zeroed_bytes_;
 };
 
+// The formats that the driver has.
+Status image_formats(const Native& native, std::uint64_t flags, std::uint32_t type, std::vector<std::byte>& answer);
+
 }  // namespace wm::runtime

@@ -10,6 +10,8 @@ static_assert(status::kDependencyFailed == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WA
 static_assert(status::kInvalidMemoryObject == CL_INVALID_MEM_OBJECT);
 static_assert(status::kInvalidKernelArguments == CL_INVALID_KERNEL_ARGS);
 static_assert(status::kInvalidImageDescriptor == CL_INVALID_IMAGE_DESCRIPTOR);
+static_assert(status::kInvalidImageFormatDescriptor == CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+static_assert(status::kImageFormatNotSupported == CL_IMAGE_FORMAT_NOT_SUPPORTED);
 static_assert(status::kInvalidWorkGroupSize == CL_INVALID_WORK_GROUP_SIZE);
 static_assert(status::kInvalidOperation == CL_INVALID_OPERATION && status::kInvalidKernel == CL_INVALID_KERNEL);
 static_assert(status::kArgumentInfoNotAvailable == CL_KERNEL_ARG_INFO_NOT_AVAILABLE);

@@ -8,6 +8,7 @@
 #include "runtime/device/cuda/compilation.h"
 #include "runtime/device/cuda/submission.h"
 #include "runtime/device/fake_cuda.h"
+#include "runtime/device/ptx_front_end.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -48,7 +49,8 @@ struct CudaTest : testing::Test {
   HostMemory host{*device};
   Events events{*device, host};
   Launcher launcher{*device};
-  CudaAllocation allocation{*device, host};
+  PtxFrontEnd front_end;
+  CudaAllocation allocation{*device, host, front_end};
   CudaSubmission submission{*device, host, events, launcher};
   QueueHandle queue = allocation.create_queue(true, false).object;
   MemoryHandle buffer = allocation.create_buffer({0, 256, {}}).object;

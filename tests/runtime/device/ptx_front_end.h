@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "runtime/device/cuda/front_end.h"
@@ -104,6 +106,31 @@ class PtxFrontEnd final : public FrontEnd {
   [[nodiscard]] std::string version() const override { return "1"; }
   [[nodiscard]] bool always_argument_info() override { return false; }
   [[nodiscard]] bool reports_registers() const override { return false; }
+  [[nodiscard]] bool has_images() const override { return true; }
+  // As an OpenCL driver lists them: some orders have some types only, and one order is for images that are only read.
+  Status image_formats(MemoryFlags flags, ImageType, std::vector<std::byte>& answer) const override {
+    constexpr MemoryFlags kReadOnly = 1 << 2;
+    constexpr std::uint32_t kR = 0x10B0, kRA = 0x10B3, kRGBA = 0x10B5, kBGRA = 0x10B6, kARGB = 0x10B7,
+                            kIntensity = 0x10B8, kLuminance = 0x10B9, kDepth = 0x10BD, kSrgba = 0x10C1;
+    constexpr std::uint32_t kUnorm8 = 0x10D2, kSint8 = 0x10D7, kUint8 = 0x10DA, kFloat = 0x10DE;
+    std::vector<std::array<std::uint32_t, 2>> formats;
+    for (std::uint32_t type = 0x10D0; type <= kFloat; ++type) {
+      for (std::uint32_t order = kR; order <= kRA; ++order) formats.push_back({order, type});
+      formats.push_back({kRGBA, type});
+      const bool is_integer = type >= kSint8 && type <= 0x10DC;
+      for (const std::uint32_t order : {kIntensity, kLuminance}) {
+        if (!is_integer) formats.push_back({order, type});
+      }
+      for (const std::uint32_t order : {kBGRA, kARGB}) {
+        if (type == kUnorm8 || type == kSint8 || type == kUint8) formats.push_back({order, type});
+      }
+    }
+    formats.push_back({kDepth, kFloat});
+    if (flags == kReadOnly) formats.push_back({kSrgba, kUnorm8});
+    const auto bytes = std::as_bytes(std::span(formats));
+    answer.assign(bytes.begin(), bytes.end());
+    return status::kSuccess;
+  }
 
  private:
   PtxCompilation compilation_;

@@ -30,7 +30,7 @@ CudaBackend::CudaBackend(std::unique_ptr<Device> device, std::unique_ptr<FrontEn
       host_(*device_),
       events_(*device_, host_),
       launcher_(*device_),
-      allocation_(*device_, host_),
+      allocation_(*device_, host_, *front_end_),
       compilation_(*device_, front_end_->compilation()),
       submission_(*device_, host_, events_, launcher_),
       probe_queue_(std::make_unique<CudaQueue>(*device_, false)) {
@@ -77,7 +77,7 @@ std::string CudaBackend::driver_version() const {
 }
 
 Status CudaBackend::device_info(std::uint32_t name, std::vector<std::byte>& answer) const {
-  if (name != kImageSupport) return front_end_->device_info(name, answer);
+  if (name != kImageSupport || front_end_->has_images()) return front_end_->device_info(name, answer);
   const std::uint32_t no = 0;
   answer.resize(sizeof no);
   std::memcpy(answer.data(), &no, sizeof no);

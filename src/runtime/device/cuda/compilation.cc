@@ -165,8 +165,10 @@ Result<void> CudaCompilation::load_code(LoadedModule& loaded, const std::string&
   std::array<int, 2> options{kErrorLog, kErrorLogBytes};
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver takes the size so
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
-  const Code code = device_.cuda.load_module(&loaded.module, text.c_str(), static_cast<unsigned>(options.size()),
-                                             options.data(), values.data());
+  const Code code = device_.with_unused_memory([&] {
+    return device_.cuda.load_module(&loaded.module, text.c_str(), static_cast<unsigned>(options.size()), options.data(),
+                                    values.data());
+  });
   if (code != kSuccess) return Error{fmt::format("CUDA error {}: {}", code, log.c_str())};
   return {};
 }
@@ -281,6 +283,11 @@ KernelInfo CudaCompilation::properties(const KernelObject& kernel) const {
     if (info.parameters[i] == ParameterKind::unknown) info.parameters[i] = ParameterKind::value;
     if (p.pointer) info.parameters[i] = ParameterKind::memory;
     if (p.local_memory) info.parameters[i] = ParameterKind::local;
+    using Image = rewrite::KernelImages::Parameter::Kind;
+    if (p.image.kind == Image::sampler) info.parameters[i] = ParameterKind::sampler;
+    if (p.image.kind == Image::read_image || p.image.kind == Image::written_image) {
+      info.parameters[i] = ParameterKind::image;
+    }
   }
   info.workers = worker_info(k);
   return info;

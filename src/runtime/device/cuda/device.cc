@@ -44,6 +44,7 @@ Result<std::unique_ptr<Device>> Device::open(const DriverCalls& calls) {
 // The context stays: drivers have threads that do not survive its end while the process runs.
 Device::~Device() {
   make_current();
+  destroy_unused_arrays();
   if (memory_stream_ != nullptr) cuda.destroy_stream(memory_stream_);
 }
 
@@ -98,7 +99,7 @@ Result<void> Device::prepare_memory() {
 Code Device::allocate(Address& address, std::size_t bytes) {
   make_current();
   const std::lock_guard lock(memory_mutex_);
-  Code code = cuda.allocate(&address, bytes, memory_stream_);
+  Code code = with_unused_memory([&] { return cuda.allocate(&address, bytes, memory_stream_); });
   if (code != kSuccess) return code;
   // Other streams may use the memory once the allocation is complete on its own stream, which runs nothing else.
   code = cuda.synchronize_stream(memory_stream_);
@@ -116,10 +117,45 @@ void Device::free(Address address) {
   cuda.free(address, memory_stream_);
 }
 
+void Device::wipe_and_free(Address address, std::size_t bytes) {
+  if (address == 0) return;
+  make_current();
+  const std::lock_guard lock(memory_mutex_);
+  if (bytes != 0) cuda.fill_8(address, 0, bytes, memory_stream_);
+  cuda.free(address, memory_stream_);
+}
+
+Code Device::take_array(const ArrayDescription& description, Array& array) {
+  make_current();
+  {
+    const std::lock_guard lock(arrays_mutex_);
+    const auto unused = unused_arrays_.find(description);
+    if (unused != unused_arrays_.end()) {
+      array = unused->second;
+      unused_arrays_.erase(unused);
+      return kSuccess;
+    }
+  }
+  return with_unused_memory([&] { return cuda.create_array(&array, &description); });
+}
+
+void Device::give_back_array(const ArrayDescription& description, Array array) {
+  const std::lock_guard lock(arrays_mutex_);
+  unused_arrays_.emplace(description, array);
+}
+
+bool Device::destroy_unused_arrays() {
+  const std::lock_guard lock(arrays_mutex_);
+  const bool any = !unused_arrays_.empty();
+  for (const auto& [description, array] : unused_arrays_) cuda.destroy_array(array);
+  unused_arrays_.clear();
+  return any;
+}
+
 Code Device::allocate_words(Address& address, std::size_t bytes) {
   make_current();
   const std::lock_guard lock(memory_mutex_);
-  Code code = cuda.allocate_words(&address, bytes);
+  Code code = with_unused_memory([&] { return cuda.allocate_words(&address, bytes); });
   if (code != kSuccess) return code;
   code = cuda.fill_32(address, 0, bytes / sizeof(std::uint32_t), memory_stream_);
   if (code == kSuccess) code = cuda.write_value(memory_stream_, address, 0, 0);

@@ -1,6 +1,7 @@
 // One NVIDIA GPU in one context of the CUDA driver.
 #pragma once
 
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -36,6 +37,20 @@ class Device {
   // Memory of the device. Allocating and freeing wait for no kernel.
   [[nodiscard]] Code allocate(Address& address, std::size_t bytes);
   void free(Address address);
+  // The same, and nobody sees the contents again. Waits for no kernel either.
+  void wipe_and_free(Address address, std::size_t bytes);
+  // Arrays for images. The driver waits for kernels when it destroys one, so that they are kept for the next image of
+  // the same description until memory is short. `array` may have contents of an earlier image.
+  [[nodiscard]] Code take_array(const ArrayDescription& description, Array& array);
+  void give_back_array(const ArrayDescription& description, Array array);
+  // Calls the driver, and once more where memory was short and unused arrays had some.
+  template <typename Call>
+  Code with_unused_memory(Call call) {
+    const Code code = call();
+    return code == kOutOfMemory && destroy_unused_arrays() ? call() : code;
+  }
+  // For work that belongs to no queue.
+  [[nodiscard]] Stream memory_stream() const { return memory_stream_; }
   // Zeroed memory for words that streams write (write_value), outside of the pool. An error: the driver gives none, or
   // its streams cannot write it. `free_words` may wait for kernels.
   [[nodiscard]] Code allocate_words(Address& address, std::size_t bytes);
@@ -45,6 +60,8 @@ class Device {
   explicit Device(const DriverCalls& calls) : cuda(calls_), calls_(calls) {}
   Result<void> read_facts();
   Result<void> prepare_memory();
+  // Returns whether there were any.
+  bool destroy_unused_arrays();
 
   const DriverCalls calls_;
   int device_ = 0;
@@ -52,6 +69,8 @@ class Device {
   DeviceFacts facts_;
   std::mutex memory_mutex_;
   Stream memory_stream_ = nullptr;  // allocations and releases are in its order
+  std::mutex arrays_mutex_;
+  std::multimap<ArrayDescription, Array> unused_arrays_;
 };
 
 // The status that a client sees for an error of the driver.

@@ -2,6 +2,8 @@
 // machines without it.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,31 +23,72 @@ struct EventObject;
 struct ModuleObject;
 struct FunctionObject;
 struct PoolObject;
+struct ArrayObject;
 using Context = ContextObject*;
 using Stream = StreamObject*;
 using Event = EventObject*;
 using Module = ModuleObject*;
 using Function = FunctionObject*;
 using Pool = PoolObject*;
+using Array = ArrayObject*;
 
 // CU_MEMCPY3D, as cuMemcpy3DAsync_v2 takes it.
 struct Copy3D {
   std::size_t from_x = 0, from_y = 0, from_z = 0, from_level = 0;
-  int from_type = 0;  // 1: host, 2: device
+  int from_type = 0;  // 1: host, 2: device, 3: array
   const void* from_host = nullptr;
   Address from_device = 0;
-  void* from_array = nullptr;
+  Array from_array = nullptr;
   void* reserved0 = nullptr;
   std::size_t from_pitch = 0, from_height = 0;
   std::size_t to_x = 0, to_y = 0, to_z = 0, to_level = 0;
   int to_type = 0;
   void* to_host = nullptr;
   Address to_device = 0;
-  void* to_array = nullptr;
+  Array to_array = nullptr;
   void* reserved1 = nullptr;
   std::size_t to_pitch = 0, to_height = 0;
   std::size_t width = 0, height = 0, depth = 0;
 };
+
+// CUDA_ARRAY3D_DESCRIPTOR.
+struct ArrayDescription {
+  std::size_t width = 0, height = 0, depth = 0;
+  int format = 0;  // CUarray_format
+  unsigned channels = 0, flags = 0;
+  friend auto operator<=>(const ArrayDescription&, const ArrayDescription&) = default;
+};
+
+// CUDA_RESOURCE_DESC.
+struct ResourceDescription {
+  static constexpr int kArray = 0, kLinear = 2;
+  struct Linear {
+    Address address;
+    int format;
+    unsigned channels;
+    std::size_t bytes;
+  };
+  int type = kArray;
+  union {
+    Array array;
+    Linear linear;
+    int reserved[32];
+  } resource{};
+  unsigned flags = 0;
+};
+
+// CUDA_TEXTURE_DESC.
+struct TextureDescription {
+  std::array<int, 3> address{};  // CUaddress_mode
+  int filter = 0;                // 1: linear
+  unsigned flags = 0, max_anisotropy = 0;
+  int level_filter = 0;
+  float level_bias = 0, min_level = 0, max_level = 0;
+  std::array<float, 4> border{};
+  std::array<int, 12> reserved{};
+};
+static_assert(sizeof(ArrayDescription) == 40 && sizeof(ResourceDescription) == 144 &&
+              sizeof(TextureDescription) == 104);
 
 // Numbers of the driver's enumerations.
 namespace attribute {
@@ -102,6 +145,13 @@ inline constexpr int kMaxThreads = 0, kSharedBytes = 1, kLocalBytes = 3, kRegist
   X(fill_16, "cuMemsetD16Async", (Address, unsigned short, std::size_t, Stream))                                  \
   X(fill_32, "cuMemsetD32Async", (Address, unsigned, std::size_t, Stream))                                        \
   X(fill_rows_32, "cuMemsetD2D32Async", (Address, std::size_t, unsigned, std::size_t, std::size_t, Stream))       \
+  X(create_array, "cuArray3DCreate_v2", (Array*, const ArrayDescription*))                                        \
+  X(destroy_array, "cuArrayDestroy", (Array))                                                                     \
+  X(create_texture, "cuTexObjectCreate",                                                                          \
+    (Address*, const ResourceDescription*, const TextureDescription*, const void*))                               \
+  X(destroy_texture, "cuTexObjectDestroy", (Address))                                                             \
+  X(create_surface, "cuSurfObjectCreate", (Address*, const ResourceDescription*))                                 \
+  X(destroy_surface, "cuSurfObjectDestroy", (Address))                                                            \
   X(load_module, "cuModuleLoadDataEx", (Module*, const void*, unsigned, int*, void**))                            \
   X(unload_module, "cuModuleUnload", (Module))                                                                    \
   X(get_function, "cuModuleGetFunction", (Function*, Module, const char*))                                        \

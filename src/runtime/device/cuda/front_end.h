@@ -27,6 +27,13 @@ class FrontEnd {
   // Kernels report their parameters without being built for it.
   [[nodiscard]] virtual bool always_argument_info() = 0;
   [[nodiscard]] virtual bool reports_registers() const = 0;
+  // Kernels may have images; the formats are those that the compiler's driver has, as clGetSupportedImageFormats gives
+  // them.
+  [[nodiscard]] virtual bool has_images() const { return false; }
+  virtual Status image_formats(MemoryFlags /*flags*/, ImageType /*type*/, std::vector<std::byte>& answer) const {
+    answer.clear();
+    return status::kSuccess;
+  }
   // The compiler runs in a process of its own, so that a program that crashes it ends nothing else.
   [[nodiscard]] virtual bool has_own_process() const { return false; }
 };

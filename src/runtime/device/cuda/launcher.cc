@@ -6,6 +6,7 @@
 
 #include "rewrite/ptx/gates.h"
 #include "rewrite/ptx/persistent.h"
+#include "runtime/device/cuda/image.h"
 #include "runtime/device/cuda/launch_counters.h"
 
 namespace wm::runtime::cuda {
@@ -23,6 +24,22 @@ std::size_t chosen_size(std::size_t global, std::size_t limit) {
     if (global % n == 0) return n;
   }
   return 1;
+}
+
+using ImageParameter = rewrite::KernelImages::Parameter;
+
+Status check_image(const ImageParameter& parameter, const KernelArgument& a) {
+  if (parameter.kind == ImageParameter::Kind::sampler) {
+    return a.kind == ArgumentKind::sampler ? status::kSuccess : status::kInvalidArgumentSize;
+  }
+  if (a.kind == ArgumentKind::no_memory) return status::kInvalidMemoryObject;
+  if (a.kind != ArgumentKind::memory || a.memory == nullptr) return status::kInvalidArgumentSize;
+  const CudaImage* const image = of(*a.memory).image();
+  if (image == nullptr || !image->has_shape(parameter.shape)) return status::kInvalidMemoryObject;
+  if (parameter.needs_array && image->array == nullptr) return status::kInvalidMemoryObject;
+  // There is no conversion to sRGB in surfaces.
+  const bool is_written = parameter.kind == ImageParameter::Kind::written_image;
+  return is_written && image->format.is_srgb ? status::kInvalidMemoryObject : status::kSuccess;
 }
 
 }  // namespace
@@ -62,8 +79,11 @@ Launcher::Shape Launcher::shape(const KernelLaunch& launch) const {
 Status Launcher::check(const CudaKernel& kernel, std::uint32_t index, const KernelArgument& a) {
   if (index >= kernel.layout.parameters.size()) return status::kInvalidKernelArguments;
   const rewrite::AdaptedParameter& p = kernel.layout.parameters[index];
+  if (p.image.kind != ImageParameter::Kind::other) return check_image(p.image, a);
   switch (a.kind) {
     case ArgumentKind::memory:
+      if (a.memory != nullptr && of(*a.memory).image() != nullptr) return status::kInvalidMemoryObject;
+      [[fallthrough]];
     case ArgumentKind::no_memory:
       return p.bytes == sizeof(Address) && !p.local_memory ? status::kSuccess : status::kInvalidArgumentSize;
     case ArgumentKind::local:
@@ -84,21 +104,51 @@ struct Launcher::Parameters {
   std::array<std::uint32_t, rewrite::kEnvironmentWords> environment{};
   Address gate = 0, table = 0;
   rewrite::PersistentGrid grid;
+  std::vector<rewrite::ImageRecord> images;
+  std::vector<Address> textures;
   std::size_t count = 0;
   std::size_t shared = 0;
 };
 
+Status Launcher::set_image(const ImageParameter& parameter, const CudaImage& image, std::size_t index, Parameters& to) {
+  Address surface = 0;
+  if (parameter.kind == ImageParameter::Kind::written_image) {
+    if (const Code code = image.surface(surface); code != kSuccess) return status::kOutOfResources;
+  }
+  to.images.push_back(image.record(surface));
+  to.pointers[index] = &to.images.back();
+  return status::kSuccess;
+}
+
+Status Launcher::set_textures(const CudaKernel& kernel, const KernelLaunch& launch, Parameters& to) {
+  for (const rewrite::TextureUse& use : kernel.layout.textures) {
+    const CudaImage& image = *of(*launch.arguments[use.image].memory).image();
+    Sampling sampling =
+        use.sampler_parameter
+            ? static_cast<const CudaSampler&>(*launch.arguments[*use.sampler_parameter].sampler).sampling
+            : sampling_of(use.sampler);
+    if (use.by_texels) sampling.is_normalized = sampling.filters = false;
+    if (image.texture(sampling, to.textures.emplace_back()) != kSuccess) return status::kOutOfResources;
+  }
+  to.pointers[to.count++] = to.textures.data();
+  return status::kSuccess;
+}
+
 Status Launcher::set(const CudaKernel& kernel, const KernelLaunch& launch, const Shape& shape, Parameters& to) const {
   const auto& layout = kernel.layout.parameters;
-  if (launch.arguments.size() != layout.size() || layout.size() + 3 > Parameters::kMaxParameters) {
+  if (launch.arguments.size() != layout.size() || layout.size() + 4 > Parameters::kMaxParameters) {
     return status::kInvalidKernelArguments;
   }
+  if (kernel.layout.has_images) to.images.reserve(layout.size());  // the driver gets pointers to them
   for (std::size_t i = 0; i < layout.size(); ++i) {
     const KernelArgument& a = launch.arguments[i];
     if (const Status s = check(kernel, static_cast<std::uint32_t>(i), a); s != status::kSuccess) return s;
     to.words[i] = 0;
     to.pointers[i] = &to.words[i];
-    if (a.kind == ArgumentKind::memory) {
+    if (layout[i].image.kind == ImageParameter::Kind::sampler) continue;
+    if (layout[i].image.kind != ImageParameter::Kind::other) {
+      if (const Status s = set_image(layout[i].image, *of(*a.memory).image(), i, to); s != status::kSuccess) return s;
+    } else if (a.kind == ArgumentKind::memory) {
       to.words[i] = of(*a.memory).address;
     } else if (a.kind == ArgumentKind::local) {
       to.words[i] = to.shared = rounded_up(to.shared, std::max<std::size_t>(kLocalAlign, layout[i].local_align));
@@ -108,6 +158,9 @@ Status Launcher::set(const CudaKernel& kernel, const KernelLaunch& launch, const
     }
   }
   to.count = layout.size();
+  if (!kernel.layout.textures.empty()) {
+    if (const Status s = set_textures(kernel, launch, to); s != status::kSuccess) return s;
+  }
   if (!kernel.layout.reads_environment) return status::kSuccess;
   for (std::size_t d = 0; d < 3; ++d) {
     to.environment[3 + d] = static_cast<std::uint32_t>(launch.offset[d]);

@@ -42,6 +42,9 @@ class Launcher {
   // Kernels that share SMs must agree on how an SM's memory is divided between L1 and shared memory: an SM changes it
   // only when it is empty. All of them take the largest part for shared memory.
   void divide_memory_as_others(const CudaKernel& kernel, Function function) const;
+  static Status set_image(const rewrite::KernelImages::Parameter& parameter, const CudaImage& image, std::size_t index,
+                          Parameters& parameters);
+  static Status set_textures(const CudaKernel& kernel, const KernelLaunch& launch, Parameters& parameters);
   Status set(const CudaKernel& kernel, const KernelLaunch& launch, const Shape& shape, Parameters& parameters) const;
 
   Device& device_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "runtime/device/cuda/front_end.h"
+#include "runtime/device/opencl_allocation.h"
 #include "runtime/device/opencl_compilation.h"
 
 namespace wm::runtime::cuda {
@@ -29,6 +30,10 @@ class NvidiaOpenCl final : public FrontEnd {
            compilation_.argument_info(*kernel.object, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, answer) == status::kSuccess;
   }
   [[nodiscard]] bool reports_registers() const override { return true; }
+  [[nodiscard]] bool has_images() const override { return true; }
+  Status image_formats(MemoryFlags flags, ImageType type, std::vector<std::byte>& answer) const override {
+    return runtime::image_formats(*native_, flags, type, answer);
+  }
 
  private:
   const std::unique_ptr<Native> native_;

@@ -34,13 +34,17 @@ struct CudaQueue final : QueueObject {
   mutable Event switched_ = nullptr;
 };
 
-struct CudaMemory final : MemoryObject {
+struct CudaImage;
+
+struct CudaMemory : MemoryObject {
   enum class Owner { self, other };
   CudaMemory(Device& of, Address at, std::size_t size, Owner by = Owner::self)
       : device(of), address(at), bytes(size), owner(by) {}
   ~CudaMemory() override {
-    if (owner == Owner::self && !parent) device.free(address);
+    if (owner == Owner::self && !parent) device.wipe_and_free(address, bytes);
   }
+  // Null: it is a buffer.
+  [[nodiscard]] virtual const CudaImage* image() const { return nullptr; }
   Device& device;
   Address address;
   std::size_t bytes;

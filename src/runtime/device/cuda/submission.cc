@@ -1,6 +1,9 @@
 #include "runtime/device/cuda/submission.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "runtime/device/cuda/image_copies.h"
 
 namespace wm::runtime::cuda {
 namespace {
@@ -45,6 +48,9 @@ Code copy_rectangle(const DriverCalls& cuda, const Place& from, const Place& to,
   }
   return kSuccess;
 }
+
+// Commands on buffers are given buffers only: an image has no address, or that of a buffer which it shows.
+bool is_buffer(const MemoryObject& memory) { return of(memory).image() == nullptr; }
 
 std::size_t or_default(std::size_t pitch, std::size_t otherwise) { return pitch != 0 ? pitch : otherwise; }
 
@@ -136,6 +142,7 @@ Status CudaSubmission::blocking_transfer(const QueueObject& queue, const BufferT
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const BufferTransfer& t, EventHandle* event) {
+  if (!is_buffer(*t.memory)) return status::kInvalidMemoryObject;
   if (t.blocking) return blocking_transfer(queue, t, event);
   const Address at = of(*t.memory).address + t.offset;
   return through_pinned(queue, t.to_device, t.bytes, event, [&](Stream stream, std::byte* host) {
@@ -145,7 +152,10 @@ Status CudaSubmission::submit(const QueueObject& queue, const BufferTransfer& t,
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const RectBufferTransfer& t, EventHandle* event) {
-  return through_pinned(queue, t.to_device, t.bytes, event, [&](Stream stream, std::byte* host) {
+  if (!is_buffer(*t.memory)) return status::kInvalidMemoryObject;
+  // Pinned memory behind the rectangle has bytes of earlier transfers, which are not the client's.
+  const auto bytes = t.bytes.first(std::min(t.bytes.size(), t.region[0] * t.region[1] * t.region[2]));
+  return through_pinned(queue, t.to_device, bytes, event, [&](Stream stream, std::byte* host) {
     const std::size_t row = or_default(t.row_pitch, t.region[0]);
     const Place on_device{of(*t.memory).address, nullptr, t.origin, row, or_default(t.slice_pitch, row * t.region[1])};
     const Place on_host{0, host, {}, t.region[0], t.region[0] * t.region[1]};
@@ -155,12 +165,14 @@ Status CudaSubmission::submit(const QueueObject& queue, const RectBufferTransfer
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const BufferCopy& c, EventHandle* event) {
+  if (!is_buffer(*c.from) || !is_buffer(*c.to)) return status::kInvalidMemoryObject;
   return with_event(queue, event, [&](Stream stream) {
     return device_.cuda.copy(of(*c.to).address + c.to_offset, of(*c.from).address + c.from_offset, c.bytes, stream);
   });
 }
 
 Status CudaSubmission::submit(const QueueObject& queue, const RectBufferCopy& c, EventHandle* event) {
+  if (!is_buffer(*c.from) || !is_buffer(*c.to)) return status::kInvalidMemoryObject;
   return with_event(queue, event, [&](Stream stream) {
     const std::size_t from_row = or_default(c.from_row, c.region[0]), to_row = or_default(c.to_row, c.region[0]);
     const Place from{of(*c.from).address, nullptr, c.from_origin, from_row,
@@ -170,33 +182,70 @@ Status CudaSubmission::submit(const QueueObject& queue, const RectBufferCopy& c,
   });
 }
 
-// A pattern of several words is filled word by word, each as a column of a matrix whose rows are the pattern.
-Code CudaSubmission::fill(Stream stream, Address at, const BufferFill& f) const {
-  const std::size_t size = f.pattern.size(), count = f.bytes / size;
-  std::uint32_t word = 0;
-  switch (size) {
-    case 1:
-      return device_.cuda.fill_8(at, std::to_integer<unsigned char>(f.pattern[0]), count, stream);
-    case 2:
-      std::memcpy(&word, f.pattern.data(), size);
-      return device_.cuda.fill_16(at, static_cast<unsigned short>(word), count, stream);
-    case 4:
-      std::memcpy(&word, f.pattern.data(), size);
-      return device_.cuda.fill_32(at, word, count, stream);
-    default:
-      break;
-  }
-  for (std::size_t i = 0; i < size; i += 4) {
-    std::memcpy(&word, f.pattern.data() + i, 4);
-    if (const Code code = device_.cuda.fill_rows_32(at + i, size, word, 1, count, stream); code != kSuccess) {
-      return code;
-    }
-  }
-  return kSuccess;
+Status CudaSubmission::submit(const QueueObject& queue, const BufferFill& f, EventHandle* event) {
+  if (!is_buffer(*f.memory)) return status::kInvalidMemoryObject;
+  return with_event(queue, event, [&](Stream stream) {
+    return fill_memory(device_.cuda, of(*f.memory).address + f.offset, f.pattern, f.bytes, stream);
+  });
 }
 
-Status CudaSubmission::submit(const QueueObject& queue, const BufferFill& f, EventHandle* event) {
-  return with_event(queue, event, [&](Stream stream) { return fill(stream, of(*f.memory).address + f.offset, f); });
+Status CudaSubmission::submit(const QueueObject& queue, const ImageTransfer& t, EventHandle* event) {
+  const CudaImage* const image = of(*t.image).image();
+  if (image == nullptr) return status::kInvalidMemoryObject;
+  if (!image->contains(t.origin, t.region) || box_bytes(*image, t.region) > t.bytes.size()) {
+    return status::kInvalidValue;
+  }
+  // As for rectangles: nothing behind the box is the client's.
+  return through_pinned(
+      queue, t.to_device, t.bytes.first(box_bytes(*image, t.region)), event, [&](Stream stream, std::byte* host) {
+        const BoxPlace in_image{.image = image, .origin = t.origin}, on_host{.host = host};
+        return copy_box(device_.cuda, t.to_device ? on_host : in_image, t.to_device ? in_image : on_host, t.region,
+                        image->format.element_bytes(), stream);
+      });
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const ImageCopy& c, EventHandle* event) {
+  const CudaImage *const from = of(*c.from).image(), *const to = of(*c.to).image();
+  if (from == nullptr || to == nullptr) return status::kInvalidMemoryObject;
+  const std::size_t element = from->format.element_bytes();
+  const bool fits = from->contains(c.from_origin, c.region) && to->contains(c.to_origin, c.region);
+  if (!fits || element != to->format.element_bytes()) return status::kInvalidValue;
+  return with_event(queue, event, [&](Stream stream) {
+    return copy_box(device_.cuda, {.image = from, .origin = c.from_origin}, {.image = to, .origin = c.to_origin},
+                    c.region, element, stream);
+  });
+}
+
+Status CudaSubmission::copy_image_and_buffer(const QueueObject& queue, const MemoryObject& image_object,
+                                             const MemoryObject& buffer, std::size_t offset, const Size3& origin,
+                                             const Size3& region, bool to_buffer, EventHandle* event) {
+  const CudaImage* const image = of(image_object).image();
+  if (image == nullptr || of(buffer).image() != nullptr) return status::kInvalidMemoryObject;
+  const std::size_t bytes = of(buffer).bytes;
+  const bool fits = image->contains(origin, region) && offset <= bytes && box_bytes(*image, region) <= bytes - offset;
+  if (!fits) return status::kInvalidValue;
+  return with_event(queue, event, [&](Stream stream) {
+    const BoxPlace in_image{.image = image, .origin = origin}, in_buffer{.device = of(buffer).address + offset};
+    return copy_box(device_.cuda, to_buffer ? in_image : in_buffer, to_buffer ? in_buffer : in_image, region,
+                    image->format.element_bytes(), stream);
+  });
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const ImageToBufferCopy& c, EventHandle* event) {
+  return copy_image_and_buffer(queue, *c.image, *c.buffer, c.buffer_offset, c.origin, c.region, true, event);
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const BufferToImageCopy& c, EventHandle* event) {
+  return copy_image_and_buffer(queue, *c.image, *c.buffer, c.buffer_offset, c.origin, c.region, false, event);
+}
+
+Status CudaSubmission::submit(const QueueObject& queue, const ImageFill& f, EventHandle* event) {
+  const CudaImage* const image = of(*f.image).image();
+  if (image == nullptr) return status::kInvalidMemoryObject;
+  if (!image->contains(f.origin, f.region)) return status::kInvalidValue;
+  return with_event(queue, event, [&](Stream stream) {
+    return fill_box(*image, f.origin, f.region, element_of(image->format, f.colour), stream);
+  });
 }
 
 Status CudaSubmission::submit_marker(const QueueObject& queue, EventHandle* event) {

@@ -19,16 +19,11 @@ class CudaSubmission final : public Submission {
   Status submit(const QueueObject& queue, const BufferCopy& copy, EventHandle* event) override;
   Status submit(const QueueObject& queue, const RectBufferCopy& copy, EventHandle* event) override;
   Status submit(const QueueObject& queue, const BufferFill& fill, EventHandle* event) override;
-  // There are no images on this backend.
-  Status submit(const QueueObject&, const ImageTransfer&, EventHandle*) override { return status::kInvalidOperation; }
-  Status submit(const QueueObject&, const ImageCopy&, EventHandle*) override { return status::kInvalidOperation; }
-  Status submit(const QueueObject&, const ImageToBufferCopy&, EventHandle*) override {
-    return status::kInvalidOperation;
-  }
-  Status submit(const QueueObject&, const BufferToImageCopy&, EventHandle*) override {
-    return status::kInvalidOperation;
-  }
-  Status submit(const QueueObject&, const ImageFill&, EventHandle*) override { return status::kInvalidOperation; }
+  Status submit(const QueueObject& queue, const ImageTransfer& transfer, EventHandle* event) override;
+  Status submit(const QueueObject& queue, const ImageCopy& copy, EventHandle* event) override;
+  Status submit(const QueueObject& queue, const ImageToBufferCopy& copy, EventHandle* event) override;
+  Status submit(const QueueObject& queue, const BufferToImageCopy& copy, EventHandle* event) override;
+  Status submit(const QueueObject& queue, const ImageFill& fill, EventHandle* event) override;
   Status submit_marker(const QueueObject& queue, EventHandle* event) override;
   // The driver sends work to the device as it comes.
   void flush(const QueueObject&) override {}
@@ -47,8 +42,10 @@ class CudaSubmission final : public Submission {
   template <typename Copy>
   Status through_pinned(const QueueObject& queue, bool to_device, std::span<std::byte> bytes, EventHandle* event,
                         Copy copy);
+  Status copy_image_and_buffer(const QueueObject& queue, const MemoryObject& image, const MemoryObject& buffer,
+                               std::size_t offset, const Size3& origin, const Size3& region, bool to_buffer,
+                               EventHandle* event);
   Status blocking_transfer(const QueueObject& queue, const BufferTransfer& transfer, EventHandle* event);
-  Code fill(Stream stream, Address at, const BufferFill& fill) const;
 
   Device& device_;
   HostMemory& host_;
