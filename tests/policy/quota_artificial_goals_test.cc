@@ -1,5 +1,6 @@
 // Quotas of kernels without a goal (ISCA 2017, section 3.5).
 #include <gtest/gtest.h>
+#include <string>
 
 #include "policy/fake_machine.h"
 
@@ -38,13 +39,18 @@ TEST(Quota, ArtificialGoalsShrinkWhileQuotaThatRolledOverIsLeft) {
   }
 }
 
-// The goal is 2 per cycle. With a surplus of an epoch's quota the rest of the last epoch's is not needed.
-TEST(Quota, WhatRolledOverCountsUntilTheKernelIsAnEpochAheadOfItsGoal) {
-  for (const bool ahead : {false, true}) {
+// The goal is 2 per cycle. A kernel that is ahead by the surplus does not need the rest of the last epoch's quota.
+TEST(Quota, WhatRolledOverCountsUntilTheKernelIsAheadOfItsGoalByTheSurplus) {
+  struct Case {
+    const char* surplus;
+    std::int64_t first_instructions;
+    std::int64_t other_quota;
+  };
+  for (const Case& c : {Case{"1", 4000, 2000}, Case{"1", 5000, 3000}, Case{"0.1", 4000, 3000}}) {
     FakeMachine gpu({.sms = 1});
-    gpu.start("quota:epoch=1000:history=off:adjust=off");
+    gpu.start(std::string("quota:epoch=1000:history=off:adjust=off:surplus=") + c.surplus);
     gpu.arrive_together({{.name = "q", .goal = 2}, {.name = "o"}});
-    gpu.spend({0}, {0}, ahead ? 5000 : 4000);  // all but 2000 were in flight when its quota was spent
+    gpu.spend({0}, {0}, c.first_instructions);  // all but 2000 were in flight when its quota was spent
     gpu.pass({1000});
     gpu.end_epoch();
     gpu.spend({0}, {0}, 1000);
@@ -54,8 +60,8 @@ TEST(Quota, WhatRolledOverCountsUntilTheKernelIsAnEpochAheadOfItsGoal) {
     gpu.spend({0}, {0}, 2000);
     gpu.spend({0}, {1}, 3000);
     gpu.pass({1000});
-    gpu.end_epoch();  // 8000 or 7000 instructions; 8000 are due in 4000 cycles
-    EXPECT_EQ(gpu.residents({0})[1].quota, ahead ? 3000 : 2000);
+    gpu.end_epoch();  // 7000 or 8000 instructions; 6000 are due in 3000 cycles
+    EXPECT_EQ(gpu.residents({0})[1].quota, c.other_quota) << c.surplus << " " << c.first_instructions;
   }
 }
 
