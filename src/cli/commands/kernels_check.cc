@@ -56,7 +56,7 @@ void add_kernels_check(const Command& kernels) {
   const Command check = kernels.add("check", "Execute kernels and compare with their CPU references",
                                     "wm kernels check sgemm histo --size medium --json results.json");
   check.option("names", options->names, "Benchmarks (default: all), or paths of your own kernels' YAML");
-  check.option("--size", options->size, "small, medium or large", {.show_default = true});
+  check.option("--size", options->size, "small, medium, large or short_blocks", {.show_default = true});
   check.option("--jobs", options->check.jobs, "Kernels run at a time (default: one a core, at most 8)",
                {.low = 1, .high = 1024});
   check.option("--max-instructions", options->check.max_instructions, "Warp instructions a launch may execute");

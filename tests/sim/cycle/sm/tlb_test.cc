@@ -27,6 +27,25 @@ TEST(Tlb, SmsAreServedInTheOrderOfTheirNumbers) {
   EXPECT_EQ(last.translate(0, 1000), 1130U);
 }
 
+// Pages a multiple of 128 * 16 apart belong to one of 16 sets.
+TEST(Tlb, FourPagesOfASetAreKnownAndAFifthTakesThePlaceOfTheOneUsedLongestAgo) {
+  Tlb tlb({.entries = 64, .page_bytes = 2 * 1024 * 1024, .latency = 100, .interval = 40}, 0, 4);
+  const auto line = [](std::uint64_t i) { return i * 128 * 16 * kPage; };
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(tlb.translate(line(i), 1000 * i), 1000 * i + 100);
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(tlb.translate(line(i), 5000), 5000U);
+  EXPECT_EQ(tlb.translate(line(4), 6000), 6100U);
+  for (std::uint64_t i = 1; i < 5; ++i) EXPECT_EQ(tlb.translate(line(i), 7000), 7000U);
+  EXPECT_EQ(tlb.translate(line(0), 8000), 8100U);
+}
+
+TEST(Tlb, FirstPagesOfKernelsAndClientsBelongToDifferentSets) {
+  Tlb tlb({.entries = 64, .page_bytes = 2 * 1024 * 1024, .latency = 100, .interval = 40}, 0, 4);
+  for (const std::uint64_t bit : {std::uint64_t{1} << 33, std::uint64_t{1} << 56}) {
+    for (std::uint64_t i = 0; i < 8; ++i) tlb.translate(i * bit, 1000 * i);
+    for (std::uint64_t i = 0; i < 8; ++i) EXPECT_EQ(tlb.translate(i * bit, 20'000), 20'000U) << bit << ' ' << i;
+  }
+}
+
 TEST(Tlb, WithoutEntriesTranslationIsFree) {
   Tlb tlb({}, 0, 4);
   EXPECT_EQ(tlb.translate(5 * kPage, 7), 7U);
