@@ -64,7 +64,7 @@ class Program {
   }
   // Waits until it has printed these words, at most ten seconds.
   [[nodiscard]] bool says(const std::string& words) const {
-    for (int i = 0; i < 1000 && text().find(words) == std::string::npos; ++i)
+    for (int i = 0; i < 6000 && text().find(words) == std::string::npos; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return text().find(words) != std::string::npos;
   }
