@@ -62,7 +62,7 @@ class Program {
     text << std::ifstream(output_).rdbuf();
     return text.str();
   }
-  // Waits until it has printed these words, at most ten seconds.
+  // Waits until it has printed these words, at most a minute.
   [[nodiscard]] bool says(const std::string& words) const {
     for (int i = 0; i < 6000 && text().find(words) == std::string::npos; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
