@@ -1,6 +1,7 @@
 // An OpenCL program that prints what its kernels read from images and write to them, for a comparison of two ways to
 // run it: natively and through the daemon.
 //
+//   WARPMUX_IMAGES=textures wm serve &
 //   images > native.txt; wm run -- images > daemon.txt; diff native.txt daemon.txt
 //
 // A line for each case: kind of image, channel order, data type, what was done, and a digest of all bytes that came
@@ -8,15 +9,15 @@
 // fails. `images -v` adds the first values, and `images --binaries` prints the programs' binaries instead.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 namespace {

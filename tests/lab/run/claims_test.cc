@@ -99,7 +99,8 @@ TEST(LongSlicerClaims, BeatsEvenAndSpatialInTheGeometricMean) {
 }
 
 // SMQoS: the latency-sensitive task ends just above its goal, and SMs that a memory-bound batch task gains nothing from
-// are off. lbm gains up to 12 SMs (244, 282, 297, 291 instructions per cycle on 8, 10, 12, 16); a goal of 0.3 leaves it 14.
+// are off. lbm gains up to 12 SMs (244, 282, 297, 291 instructions per cycle on 8, 10, 12, 16); a goal of 0.3 leaves
+// it 14.
 TEST(LongSmQosClaims, SettlesJustAboveTheGoalAndGatesSmsBesideAMemoryBoundTask) {
   const CorunResult r = run("smqos24", {repeating("hotspot", 0.3), repeating("lbm")}, "smqos", for_cycles(400'000));
   EXPECT_GE(r.kernels[0].ipc, *r.kernels[0].goal);

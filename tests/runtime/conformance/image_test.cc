@@ -34,8 +34,8 @@ bool supported(const Side& s) {
   return images != CL_FALSE;
 }
 
-// The CUDA backend has no images where our own compiler serves, and its devices say so. On a CPU both sides must say the
-// same.
+// The CUDA backend has no images where our own compiler serves, and its devices say so. On a CPU both sides must say
+// the same.
 bool supported_by_the_daemon() {
   if (the_daemon() == nullptr) return false;
   if (is_on_cpu()) return true;

@@ -9,8 +9,7 @@
 
 #include "runtime/device/cuda/backend.h"
 #include "runtime/device/cuda/image.h"
-#include "runtime/device/ptx_front_end.h"
-#include "tree.h"
+#include "runtime/device/simulated_backend.h"
 
 namespace wm::runtime::cuda {
 
@@ -23,22 +22,10 @@ inline constexpr std::uint32_t kSnorm16 = 0x10D1, kUnorm8 = 0x10D2, kSint8 = 0x1
 inline constexpr std::uint32_t kClampToEdge = 0x1131, kClamp = 0x1132, kRepeat = 0x1133, kNearest = 0x1140,
                                kLinear = 0x1141;
 
-struct Images : testing::Test {
-  Images() {
-    const auto calls = load_driver(binary_path("lib/simulated/libcuda.so.1"));
-    EXPECT_TRUE(calls) << calls.error().what;
-    auto device = Device::open(*calls);
-    EXPECT_TRUE(device) << device.error().what;
-    backend = std::make_unique<CudaBackend>(std::move(*device), std::make_unique<PtxFrontEnd>());
-    queue = backend->allocation().create_queue(true, true).object;
-  }
-
+struct Images : SimulatedBackend {
   KernelHandle kernel(const std::string& text, const std::string& name) {
-    Compilation& compiler = backend->compilation();
-    program = compiler.program_from_source(opencl_ptx(text)).object;
-    EXPECT_EQ(compiler.build(*program, ""), status::kSuccess) << compiler.build_log(*program);
-    auto made = compiler.create_kernel(*program, name).object;
-    EXPECT_TRUE(made) << compiler.build_log(*program);
+    auto made = SimulatedBackend::kernel(text, name);
+    EXPECT_TRUE(made) << backend->compilation().build_log(*program);
     return made;
   }
 
@@ -111,10 +98,6 @@ struct Images : testing::Test {
     backend->submission().finish(*queue);
     return status;
   }
-
-  std::unique_ptr<CudaBackend> backend;
-  QueueHandle queue;
-  ProgramHandle program;
 };
 
 }  // namespace wm::runtime::cuda

@@ -11,6 +11,7 @@
 
 #include "runtime/device/cuda/backend.h"
 #include "runtime/device/ptx_front_end.h"
+#include "runtime/device/simulated_backend.h"
 #include "runtime/device/worker_tables.h"
 #include "tree.h"
 
@@ -42,22 +43,7 @@ std::string fault_kernel() {
 mov.u64 %d1, 64; mov.u32 %r1, 1; st.global.u32 [%d1], %r1; ret;)");
 }
 
-struct SimulatedCuda : testing::Test {
-  SimulatedCuda() {
-    const auto calls = load_driver(library());
-    EXPECT_TRUE(calls) << calls.error().what;
-    auto device = Device::open(*calls);
-    EXPECT_TRUE(device) << device.error().what;
-    backend = std::make_unique<CudaBackend>(std::move(*device), std::make_unique<PtxFrontEnd>());
-    queue = backend->allocation().create_queue(true, true).object;
-  }
-
-  KernelHandle kernel(const std::string& text, const std::string& name) {
-    Compilation& compiler = backend->compilation();
-    program = compiler.program_from_source(opencl_ptx(text)).object;
-    EXPECT_EQ(compiler.build(*program, ""), status::kSuccess) << compiler.build_log(*program);
-    return compiler.create_kernel(*program, name).object;
-  }
+struct SimulatedCuda : SimulatedBackend {
   MemoryHandle buffer(std::size_t words) {
     const MemoryHandle made = backend->allocation().create_buffer({0, words * 4, {}}).object;
     backend->allocation().wipe(*queue, *made);
@@ -111,10 +97,6 @@ struct SimulatedCuda : testing::Test {
     values[0] = values[1] = 0;
     return values;
   }
-
-  std::unique_ptr<CudaBackend> backend;
-  QueueHandle queue;
-  ProgramHandle program;
 };
 
 TEST_F(SimulatedCuda, TheDriverIsTheLibraryOfThisBuild) {

@@ -45,8 +45,8 @@ std::uint64_t MemoryStage::read_constant(const WarpSlot& w, const exec::Access& 
   return now + config_.constant.miss_latency;
 }
 
-// Local memory belongs to a slot: the next warp in it has the same addresses, warps in other slots and on other SMs have
-// others. Elements of a thread lie 32 elements apart, so that lanes at the same offset share lines.
+// Local memory belongs to a slot: the next warp in it has the same addresses, warps in other slots and on other SMs
+// have others. Elements of a thread lie 32 elements apart, so that lanes at the same offset share lines.
 void MemoryStage::coalesce_local(const WarpSlot& w, std::uint32_t number, const exec::Access& a, std::uint64_t space) {
   const std::uint64_t slot = std::uint64_t{sm_} * config_.sm.warps() + number;
   const std::uint64_t base = (std::uint64_t{1} << 46) + (std::uint64_t{w.kernel} << 40) +
