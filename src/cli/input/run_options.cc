@@ -66,7 +66,8 @@ void add_workload_options(const Command& command, RunOptions& o, const std::stri
 
 void add_length_options(const Command& command, RunOptions& o, const std::string& cycles_help,
                         const std::string& seed_help) {
-  command.option("--size", o.size, "Size of kernels that name none: small, medium, large, short_blocks", {.show_default = true});
+  command.option("--size", o.size, "Size of kernels that name none: small, medium, large, short_blocks",
+                 {.show_default = true});
   command.option("--cycles", o.spec.cycles, cycles_help, {.high = 1e15});
   command.flag("--once", o.once, "Each kernel runs once, to its end, instead of repeating to the end of the run");
   command.option("--warm", o.spec.warm, "Warm-up: rates and power count from this cycle on, in isolated runs too");
