@@ -8,7 +8,9 @@ Chip::Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32
     : config_(config),
       map_(config),
       host_threads_(threads),
-      replies_(config.dram.channels),
+      requests_(config.sm.count, config.dram.channels),
+      replies_(config.dram.channels, config.sm.count),
+      outgoing_(config.dram.channels),
       grain_(timing.noc),
       ahead_(timing.miss + timing.noc),
       reach_(timing.round_trip) {
@@ -41,22 +43,40 @@ void Chip::skip_idle(std::uint64_t limit) {
 }
 
 template <typename Units>
-void Chip::find_busy(const Units& units, std::uint64_t until) {
+void Chip::find_busy(const Units& units, const Exchange& messages, std::uint64_t until) {
   busy_.clear();
   for (std::uint32_t i = 0; i < units.size(); ++i)
-    if (units[i]->next_event() < until) busy_.push_back(i);
+    if (messages.waits_for(i) || units[i]->next_event() < until) busy_.push_back(i);
+}
+
+void Chip::run_sm(std::uint32_t i, std::uint64_t until) {
+  Sm& sm = *sms_[i];
+  replies_.take(i, [&](const Message& m) { sm.receive(m); });
+  if (sm.next_event() >= until) return;
+  sm.run(now_, until);
+  requests_.send(i, sm.outbox(), [&](const Message& m) { return map_.channel_of_slice(map_.slice(m.line)); });
+  sm.outbox().clear();
+}
+
+void Chip::run_partition(std::uint32_t i, std::uint64_t until) {
+  Partition& partition = *partitions_[i];
+  requests_.take(i, [&](const Message& m) { partition.receive(m); });
+  if (partition.next_event() >= until) return;
+  partition.run(until, outgoing_[i]);
+  replies_.send(i, outgoing_[i], [](const Message& m) { return m.sm; });
+  outgoing_[i].clear();
 }
 
 void Chip::run(std::uint64_t length) {
   const std::uint64_t end = now_ + length;
-  find_busy(sms_, end);
-  host_threads_.run(static_cast<std::uint32_t>(busy_.size()), [&](std::uint32_t i) { sms_[busy_[i]]->run(now_, end); });
+  find_busy(sms_, replies_, end);
+  host_threads_.run(static_cast<std::uint32_t>(busy_.size()), [&](std::uint32_t i) { run_sm(busy_[i], end); });
   // Stores become visible to all SMs before partitions execute atomics: never while a block runs.
   for (const auto& sm : sms_) sm->publish();
   send_requests();
-  find_busy(partitions_, end + ahead_);
+  find_busy(partitions_, requests_, end + ahead_);
   host_threads_.run(static_cast<std::uint32_t>(busy_.size()),
-                    [&](std::uint32_t i) { partitions_[busy_[i]]->run(end + ahead_, replies_[busy_[i]]); });
+                    [&](std::uint32_t i) { run_partition(busy_[i], end + ahead_); });
   send_replies();
   now_ = end;
 }
@@ -76,38 +96,32 @@ void sort_by_time(Sent& sent) {
 }  // namespace
 
 void Chip::send_requests() {
-  const auto channel_of = [&](const Message& m) { return map_.channel_of_slice(map_.slice(m.line)); };
   if (requests_mesh_) {
     Sent sent;
-    for (const auto& sm : sms_)
-      for (Message& m : sm->outbox()) sent.emplace_back(&m, channel_of(m));
+    requests_.visit([&](Message& m, std::uint32_t channel) { sent.emplace_back(&m, channel); });
     sort_by_time(sent);
     for (const auto& [m, channel] : sent) {
       const std::uint32_t bytes = kHeaderBytes + (m->kind == MessageKind::read ? 0 : data_bytes(m->sectors));
       m->time = requests_mesh_->travel(requests_mesh_->node_of_sm(m->sm), requests_mesh_->node_of_channel(channel),
                                        m->time, bytes);
     }
+    requests_.update_first();
   }
-  for (const auto& sm : sms_) {
-    for (const Message& m : sm->outbox()) partitions_[channel_of(m)]->receive(m);
-    sm->outbox().clear();
-  }
+  requests_.close([&](std::uint32_t channel, std::uint64_t time) { partitions_[channel]->expect(time); });
 }
 
 void Chip::send_replies() {
   if (replies_mesh_) {
     Sent sent;
-    for (std::uint32_t p = 0; p < replies_.size(); ++p)
-      for (Message& m : replies_[p]) sent.emplace_back(&m, p);
+    replies_.visit(
+        [&](Message& m, std::uint32_t) { sent.emplace_back(&m, map_.channel_of_slice(map_.slice(m.line))); });
     sort_by_time(sent);
     for (const auto& [m, channel] : sent)
       m->time = replies_mesh_->travel(replies_mesh_->node_of_channel(channel), replies_mesh_->node_of_sm(m->sm),
                                       m->time, kHeaderBytes + data_bytes(m->sectors));
+    replies_.update_first();
   }
-  for (std::vector<Message>& replies : replies_) {
-    for (const Message& m : replies) sms_[m.sm]->receive(m);
-    replies.clear();
-  }
+  replies_.close([&](std::uint32_t sm, std::uint64_t time) { sms_[sm]->expect(time); });
 }
 
 }  // namespace wm::sim

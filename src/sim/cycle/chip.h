@@ -16,6 +16,7 @@
 #include "gpu/gpu_config.h"
 #include "sim/cycle/host_threads.h"
 #include "sim/cycle/memory/partition.h"
+#include "sim/cycle/noc/exchange.h"
 #include "sim/cycle/noc/mesh.h"
 #include "sim/cycle/sm/sm.h"
 
@@ -44,9 +45,11 @@ class Chip {
   [[nodiscard]] std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
 
  private:
-  // Puts the numbers of the units that have something to do before `until` into busy_.
+  // Puts the numbers of the units that have something to do before `until`, or messages to take, into busy_.
   template <typename Units>
-  void find_busy(const Units& units, std::uint64_t until);
+  void find_busy(const Units& units, const Exchange& messages, std::uint64_t until);
+  void run_sm(std::uint32_t i, std::uint64_t until);
+  void run_partition(std::uint32_t i, std::uint64_t until);
   void send_requests();
   void send_replies();
 
@@ -56,8 +59,10 @@ class Chip {
   std::vector<std::uint32_t> busy_;
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::unique_ptr<Partition>> partitions_;
-  std::vector<std::vector<Message>> replies_;  // by partition
-  std::optional<Mesh> requests_mesh_;          // where the topology is one; a crossbar has only its ports
+  Exchange requests_;                           // from SMs to partitions
+  Exchange replies_;                            // from partitions to SMs
+  std::vector<std::vector<Message>> outgoing_;  // by partition: replies of this quantum
+  std::optional<Mesh> requests_mesh_;           // where the topology is one; a crossbar has only its ports
   std::optional<Mesh> replies_mesh_;
   std::uint64_t now_ = 0;
   std::uint64_t grain_;

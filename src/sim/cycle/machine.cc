@@ -130,7 +130,11 @@ Result<bool> CycleMachine::proceed(policy::Policy& policy, const RunLimits& limi
   chip_.skip_idle(deadline);
   if (chip_.now() < limits.cycles) {  // the run ends exactly at that cycle
     const std::uint64_t length = std::min(quantum(deadline), limits.cycles - chip_.now());
-    if (length > chip_.grain()) offer_blocks();
+    if (length > chip_.grain()) {
+      offer_blocks();
+    } else {
+      take_back_offers();
+    }
     chip_.run(length);
   }
   check_instruction_limits();

@@ -195,6 +195,7 @@ class CycleMachine final : public policy::Machine {
   std::uint32_t first_sm_ = 0;       // where placing begins, so that no SM is always first
   bool kernel_set_changed_ = false;  // launches came or went since the policy was last told
   bool dirty_ = true;                // something changed that may let blocks start
+  bool offered_ = false;             // SMs have offers of blocks that may follow others
   Observer* observer_ = nullptr;
 };
 

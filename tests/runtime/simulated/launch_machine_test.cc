@@ -1,4 +1,5 @@
 // Launches of several programs on one machine: places, abandoned launches, faults.
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "gpu/load_gpu.h"
@@ -31,6 +32,12 @@ mov.u32 %r1, 0;
 again: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 50; @%p1 bra again;
 ret;
 }
+.visible .entry count_block(.param .u64 out)
+{
+.reg .b32 %r<4>; .reg .b64 %d<4>;
+mov.u32 %r1, %ctaid.x; mul.wide.u32 %d1, %r1, 4; ld.param.u64 %d2, [out]; add.s64 %d2, %d2, %d1;
+red.global.add.u32 [%d2], 1; ret;
+}
 )";
 
 struct MachineFixture {
@@ -39,9 +46,10 @@ struct MachineFixture {
     out = *memory.allocate(4096, "out", nullptr);
     machine = *CycleLaunchMachine::make(config, "left_over", 1);
   }
-  MachineLaunch launch(const std::string& name, std::uint32_t process, std::uint64_t address) {
+  MachineLaunch launch(const std::string& name, std::uint32_t process, std::uint64_t address,
+                       std::uint32_t blocks = 4) {
     const LoadedKernel* kernel = *module->kernel(name);
-    const gpu::Launch shape{name, {4}, {64}, {gpu::scalar(address)}, 0};
+    const gpu::Launch shape{name, {blocks}, {64}, {gpu::scalar(address)}, 0};
     return {.grid = *exec::make_grid(kernel->program, kernel->constants, memory.space(), shape, {}),
             .registers_per_thread = kernel->registers_per_thread,
             .arrive = {},
@@ -100,6 +108,21 @@ TEST(LaunchMachine, AnAbandonedLaunchLeavesAndItsPlaceIsUsedAgain) {
   const auto done = f.finish(1);
   EXPECT_FALSE(done[0].result.fault);
   EXPECT_EQ(done[0].place, 0U);
+}
+
+TEST(LaunchMachine, ALaunchInThePlaceOfAnAbandonedOneRunsEachOfItsBlocksOnce) {
+  constexpr std::uint32_t kBlocks = 1000;
+  MachineFixture f;
+  const LaunchTicket endless = f.machine->start(f.launch("endless", 1, f.out, 4000));
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(f.machine->step());
+  f.machine->abandon(endless);
+  f.finish(1);
+  std::vector<std::uint32_t> times(kBlocks);
+  ASSERT_TRUE(f.memory.fill(f.out, 0, 4, kBlocks));
+  f.machine->start(f.launch("count_block", 1, f.out, kBlocks));
+  f.finish(1);
+  ASSERT_TRUE(f.memory.space().read(f.out, reinterpret_cast<std::byte*>(times.data()), kBlocks * sizeof(times[0])));
+  EXPECT_EQ(std::count(times.begin(), times.end(), 64U), kBlocks);
 }
 
 TEST(LaunchMachine, AnAbandonedLaunchThatHadNoPlaceIsForgotten) {

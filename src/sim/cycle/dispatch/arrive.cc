@@ -95,6 +95,7 @@ void CycleMachine::cut_off(std::uint32_t client) {
   end_client(client);
   policy::Kernel* k = view(client);
   if (k == nullptr) return;
+  take_back_offers();
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     const std::uint32_t stopped = chip_.sm(s).stop(static_cast<std::uint8_t>(client), ~0U, chip_.now());
     residents_[s][client].leaving += stopped;

@@ -10,7 +10,6 @@ namespace wm::sim {
 using SmState = policy::Sm::State;
 
 Result<void> CycleMachine::collect(policy::Policy& policy) {
-  take_back_offers();
   for (policy::Kernel& k : kernels_) k.instructions = progress(k.id.index);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) collect_faults(s);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {

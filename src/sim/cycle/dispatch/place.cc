@@ -1,6 +1,7 @@
 // Places blocks on SMs: one block per SM and round, as hardware does, where ownership, caps and free resources allow.
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "sim/cycle/machine.h"
 
@@ -9,6 +10,7 @@ namespace wm::sim {
 void CycleMachine::place() {
   if (!dirty_) return;
   dirty_ = false;
+  take_back_offers();
   // The dispatcher starts one block a cycle.
   const std::uint64_t max_length = chip_.reach();
   std::uint64_t placed = 0;
@@ -67,8 +69,9 @@ bool CycleMachine::place_one(std::uint32_t s, std::uint64_t at) {
 
 // Offers blocks that may follow those that end within the next quantum, on SMs where the next block would be of the
 // same kernel anyway: one per SM and round, as many as there are block slots. Preempted blocks are placed only at the
-// quantum's end.
+// quantum's end. Offers stand for later quanta until something changes that blocks are placed by.
 void CycleMachine::offer_blocks() {
+  if (std::exchange(offered_, true)) return;
   const auto count = static_cast<std::uint32_t>(sms_.size());
   for (policy::Kernel& k : kernels_) {
     ClientRun& client_run = client_runs_[k.id.index];
@@ -89,6 +92,7 @@ void CycleMachine::offer_blocks() {
 
 // Offered blocks that did not start wait again, in the order of their numbers.
 void CycleMachine::take_back_offers() {
+  if (!std::exchange(offered_, false)) return;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     for (const OfferedBlock& o : chip_.sm(s).offers()) client_runs_[o.kernel_index].given_back.push_back(o.number);
     chip_.sm(s).clear_offers();

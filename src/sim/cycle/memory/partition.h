@@ -41,8 +41,10 @@ class Partition {
   // Receives a message, in any order, before the quantum in which it arrives.
   void receive(const Message& message) {
     inbox_.push_back(message);
-    next_ = std::min(next_, message.time);
+    expect(message.time);
   }
+  // A message that arrives then will be received before the next quantum runs.
+  void expect(std::uint64_t time) { next_ = std::min(next_, time); }
 
   // Handles everything up to `until`; `replies` is appended to, ordered by send time per slice.
   void run(std::uint64_t until, std::vector<Message>& replies);

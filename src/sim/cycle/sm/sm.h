@@ -43,8 +43,10 @@ class Sm final : private IssueEvents {
   // Replies, in any order.
   void receive(const Message& reply) {
     replies_.add(reply);
-    issue_.wake_by(reply.time);
+    expect(reply.time);
   }
+  // A reply that arrives then will be received before the next quantum runs.
+  void expect(std::uint64_t time) { issue_.wake_by(time); }
   std::vector<Message>& outbox() { return lsu().outbox(); }
   // Whether no message of the kernel is in flight to or from memory.
   [[nodiscard]] bool quiet(std::uint8_t kernel) const { return issue_.memory().lsu().quiet(kernel); }
