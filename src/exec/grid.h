@@ -43,6 +43,11 @@ struct Grid {
 
   [[nodiscard]] std::uint32_t threads_per_block() const { return static_cast<std::uint32_t>(threads.count()); }
   [[nodiscard]] std::uint32_t warps_per_block() const { return (threads_per_block() + kLanes - 1) / kLanes; }
+  // Host memory of a block that runs: registers, local and shared memory.
+  [[nodiscard]] std::uint64_t block_bytes() const {
+    const std::uint64_t local = std::uint64_t{program->local_bytes} * kLanes;
+    return shared_bytes + (program->functions[0].frame_bytes() + local) * warps_per_block();
+  }
   // The index of the `n`th block, x fastest.
   [[nodiscard]] gpu::Dim3 block_index(std::uint64_t n) const {
     return {static_cast<std::uint32_t>(n % blocks.x), static_cast<std::uint32_t>(n / blocks.x % blocks.y),

@@ -15,7 +15,8 @@ namespace wm::exec {
 
 namespace {
 
-constexpr std::size_t kBatch = 64;
+constexpr std::uint64_t kBatch = 64;
+constexpr std::uint64_t kBatchBytes = std::uint64_t{2} << 30;  // blocks with much local memory run in smaller batches
 
 struct BatchBlock {
   Block block;
@@ -68,12 +69,16 @@ bool blocks_are_independent(const Program& program) {
          std::none_of(program.functions.begin(), program.functions.end(), keeps_state);
 }
 
+std::uint64_t blocks_in_a_batch(const Grid& grid) {
+  return std::clamp<std::uint64_t>(kBatchBytes / std::max<std::uint64_t>(grid.block_bytes(), 1), 1, kBatch);
+}
+
 LaunchResult run_blocks_in_parallel(const Grid& grid, const RunOptions& options) {
   const std::uint64_t count = grid.blocks.count();
   const std::uint64_t limit =
       options.max_instructions != 0 ? options.max_instructions : std::numeric_limits<std::uint64_t>::max();
   std::vector<std::unique_ptr<BatchBlock>> batch_blocks;
-  for (std::size_t i = 0; i < std::min<std::uint64_t>(kBatch, count); ++i) {
+  for (std::size_t i = 0; i < std::min(blocks_in_a_batch(grid), count); ++i) {
     batch_blocks.push_back(std::make_unique<BatchBlock>());
     batch_blocks.back()->block.port = &batch_blocks.back()->port;
   }

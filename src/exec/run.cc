@@ -32,10 +32,7 @@ constexpr std::uint64_t kMaxResident = 4096;
 constexpr std::uint64_t kResidentBytes = 256U << 20;
 
 std::uint64_t max_resident_blocks(const Grid& grid) {
-  const std::uint64_t warp =
-      grid.program->functions[0].frame_bytes() + std::uint64_t{grid.program->local_bytes} * kLanes;
-  const std::uint64_t block = grid.shared_bytes + warp * grid.warps_per_block();
-  return std::clamp<std::uint64_t>(kResidentBytes / std::max<std::uint64_t>(block, 1), 1, kMaxResident);
+  return std::clamp<std::uint64_t>(kResidentBytes / std::max<std::uint64_t>(grid.block_bytes(), 1), 1, kMaxResident);
 }
 
 Fault over_limit(const Grid& grid, std::uint64_t limit, const std::deque<std::unique_ptr<Block>>& resident) {

@@ -37,6 +37,15 @@ TEST(ParallelBlocks, GiveTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(one, shifted(5));
 }
 
+TEST(ParallelBlocks, FewBlocksWithMuchLocalMemoryAreInMemoryAtOnce) {
+  LoadedKernel small(kShift, 32);
+  EXPECT_EQ(blocks_in_a_batch(small.grid({200, 1, 1}, {1024, 1, 1})), 64U);
+  // 1,024 threads with 400 KB each: five blocks have less than 2 GB, six have more.
+  LoadedKernel large(kernel(".local .b8 own[400000];\nst.local.u32 [own], %thread;\nret;"), 32);
+  EXPECT_EQ(blocks_in_a_batch(large.grid({200, 1, 1}, {1024, 1, 1})), 5U);
+  EXPECT_EQ(blocks_in_a_batch(large.grid({200, 1, 1}, {32, 1, 1})), 64U);
+}
+
 TEST(ParallelBlocks, AFaultIsThatOfTheFirstBlock) {
   LoadedKernel kernel(exec::kernel(R"(
     mov.u32 %r0, %ctaid.x;

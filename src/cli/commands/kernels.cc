@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <map>
 #include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "cli/commands/command.h"
@@ -91,11 +94,31 @@ std::map<std::string, std::string> chosen_kernels(const Subject& subject) {
 // Four different grids are shown; a graph search has one grid per level.
 constexpr std::size_t kGridsShown = 4;
 
+std::uint64_t bytes_of(const gpu::Application& application) {
+  std::uint64_t bytes = 0;
+  for (const gpu::Buffer& b : application.buffers) bytes += b.bytes;
+  return bytes;
+}
+
+// Most benchmarks have no blocks that would be too long at `large`.
+bool has_short_blocks(const Subject& subject) {
+  const auto shape = [&](zoo::Size size) {
+    const gpu::Application application = subject.make(size).application;
+    std::vector<std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t>> launches;
+    for (const Geometry& g : geometries_of(application))
+      launches.emplace_back(g.entry, g.grid.count(), g.block.count(), g.launches);
+    return std::pair(launches, bytes_of(application));
+  };
+  return shape(zoo::Size::short_blocks) != shape(zoo::Size::large);
+}
+
 void add_size(const Subject& subject, zoo::Size size, Table& table, Json& json) {
   const zoo::Case c = subject.make(size);
-  std::uint64_t bytes = 0;
-  for (const gpu::Buffer& b : c.application.buffers) bytes += b.bytes;
-  const auto names = chosen_kernels(subject);
+  const std::uint64_t bytes = bytes_of(c.application);
+  auto names = chosen_kernels(subject);
+  // Some benchmarks have another kernel with short blocks.
+  if (size == zoo::Size::short_blocks && subject.kernel.empty())
+    for (const Geometry& g : geometries_of(c.application)) names.emplace(g.entry, g.entry);
   const std::string size_name = subject.own ? "own" : name(size);
   Json launches = Json::array();
   std::map<std::string, std::size_t> shown;
@@ -139,7 +162,8 @@ Result<int> details(const KernelsOptions& options, const PtxOrigin& origin) {
 
   Table sizes({"size", "kernel", "grid", "block", "launches", "bytes"});
   Json geometry = Json::array();
-  const std::vector<zoo::Size> all{zoo::Size::small, zoo::Size::medium, zoo::Size::large};
+  std::vector<zoo::Size> all{zoo::Size::small, zoo::Size::medium, zoo::Size::large};
+  if (!subject->own && has_short_blocks(*subject)) all.push_back(zoo::Size::short_blocks);
   for (const zoo::Size size : subject->own ? std::vector{zoo::Size::small} : all)
     add_size(*subject, size, sizes, geometry);
 
