@@ -11,6 +11,7 @@
 #include <map>
 #include <vector>
 
+#include "policy/algorithm/machine_use.h"
 #include "policy/policy.h"
 
 namespace wm::policy {
@@ -28,16 +29,14 @@ class FairQueueing final : public Policy {
     if (kernel->launch == 0) client = {};
     client.learn_length(*kernel);
     client.share = std::max(kernel->share, 1e-9);
-    client.places = static_cast<double>(std::max(kernel->max_blocks_per_sm, 1U)) * gpu.sms().size();
     client.start = std::max(virtual_time(), client.end());
     client.length = client.known_length(*kernel);
     client.used = 0;
-    client.seen = 0;
-    client.is_here = true;
+    use_.begin(*kernel, gpu);
   }
   void on(const KernelDone& e, Machine& gpu) override {
     charge(gpu);
-    clients_[e.kernel].is_here = false;
+    use_.end(e.kernel);
   }
   void on(const KernelSetChanged&, Machine& gpu) override { order(gpu); }
   void on(const Wake&, Machine& gpu) override {
@@ -51,13 +50,10 @@ class FairQueueing final : public Policy {
     double length = 0;  // the length of that launch, in cycles of the whole machine; 0: not known
     double used = 0;    // the part of it that has passed
     double share = 1;
-    double places = 1;         // blocks that fill the machine
-    std::uint32_t seen = 0;    // blocks on the machine at the last update
     std::uint32_t blocks = 0;  // its latest launch has so many
     std::uint32_t function = 0;
     std::uint64_t instructions = 0;                          // before the latest launch
     std::map<std::uint32_t, double> instructions_per_block;  // by function
-    bool is_here = false;
 
     [[nodiscard]] double end() const { return start + (length > 0 ? length : used) / share; }
     // The launch before this one is complete, so its instructions are known.
@@ -81,37 +77,20 @@ class FairQueueing final : public Policy {
     double oldest = -1, last = 0;
     for (const auto& [id, client] : clients_) {
       last = std::max(last, client.end());
-      if (client.is_here) oldest = oldest < 0 ? client.start : std::min(oldest, client.start);
+      if (use_.is_here(id)) oldest = oldest < 0 ? client.start : std::min(oldest, client.start);
     }
     return oldest < 0 ? last : oldest;
   }
 
-  // A kernel that has ended, and one that has started blocks since, had at least as many as were seen before.
   void charge(const Machine& gpu) {
-    const auto passed = static_cast<double>((gpu.now() - charged_).count);
-    charged_ = gpu.now();
-    for (auto& [id, client] : clients_) {
-      if (!client.is_here) continue;
-      const Kernel* k = gpu.find(id);
-      const std::uint32_t resident = k == nullptr ? 0 : k->resident;
-      client.used += passed * std::max(resident, client.seen) / client.places;
-      client.seen = resident;
-    }
+    use_.charge(gpu, [&](KernelId id, double cycles) { clients_[id].used += cycles; });
   }
 
   void order(Machine& gpu) {
     charge(gpu);
-    std::vector<Kernel> kernels(gpu.kernels().begin(), gpu.kernels().end());
-    std::stable_sort(kernels.begin(), kernels.end(), [&](const Kernel& a, const Kernel& b) {
-      if (a.priority != b.priority) return a.priority > b.priority;
-      const double x = clients_[a.id].end(), y = clients_[b.id].end();
-      return x != y ? x < y : a.arrived > b.arrived;
-    });
-    std::vector<KernelId> first;
-    for (const Kernel& k : kernels) first.push_back(k.id);
-    gpu.order(first);
+    const auto kernels = order_launches(gpu, [&](KernelId id) { return clients_[id].end(); });
     const bool any_unknown =
-        std::any_of(kernels.begin(), kernels.end(), [&](const Kernel& k) { return clients_[k.id].length <= 0; });
+        std::any_of(kernels.begin(), kernels.end(), [&](KernelId id) { return clients_[id].length <= 0; });
     if (kernels.size() > 1 && any_unknown && !is_due_) {
       is_due_ = true;
       gpu.wake_at(gpu.now() + slice_, 0);
@@ -119,8 +98,8 @@ class FairQueueing final : public Policy {
   }
 
   const Cycles slice_;
-  Cycles charged_;
   bool is_due_ = false;
+  MachineUse use_;
   std::map<KernelId, Client> clients_;
 };
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "policy/algorithm/machine_use.h"
 #include "policy/policy.h"
 
 namespace wm::policy {
@@ -31,13 +32,11 @@ class LeastServed final : public Policy {
       member.served = std::max(least_served(), member.served);
     }
     member.share = std::max(kernel->share, 1e-9);
-    member.places = static_cast<double>(std::max(kernel->max_blocks_per_sm, 1U)) * gpu.sms().size();
-    member.seen = 0;
-    member.is_here = true;
+    use_.begin(*kernel, gpu);
   }
   void on(const KernelDone& e, Machine& gpu) override {
     charge(gpu);
-    members_[e.kernel].is_here = false;
+    use_.end(e.kernel);
     members_[e.kernel].left = gpu.now();
   }
   void on(const KernelSetChanged&, Machine& gpu) override { order(gpu); }
@@ -50,48 +49,27 @@ class LeastServed final : public Policy {
   struct Member {
     double served = 0;  // cycles of the whole machine, over its weight
     double share = 1;
-    double places = 1;       // its blocks that fill the machine
-    std::uint32_t seen = 0;  // its blocks at the last update
-    bool is_here = false;
     Cycles left;
   };
 
   [[nodiscard]] double least_served() const {
     double least = -1;
     for (const auto& [id, m] : members_) {
-      if (m.is_here) least = least < 0 ? m.served : std::min(least, m.served);
+      if (use_.is_here(id)) least = least < 0 ? m.served : std::min(least, m.served);
     }
     return std::max(least, 0.0);
   }
 
-  // A kernel that has ended, and one that has started blocks since, had at least as many as were seen before.
   void charge(const Machine& gpu) {
-    const auto passed = static_cast<double>((gpu.now() - charged_).count);
-    charged_ = gpu.now();
-    for (auto& [id, m] : members_) {
-      if (!m.is_here) continue;
-      const Kernel* k = gpu.find(id);
-      const std::uint32_t resident = k == nullptr ? 0 : k->resident;
-      m.served += passed * std::max(resident, m.seen) / (m.places * m.share);
-      m.seen = resident;
-    }
+    use_.charge(gpu, [&](KernelId id, double cycles) { members_[id].served += cycles / members_[id].share; });
   }
 
   void order(Machine& gpu) {
     charge(gpu);
-    std::vector<Kernel> kernels(gpu.kernels().begin(), gpu.kernels().end());
-    if (kernels.empty()) {
+    if (gpu.kernels().empty()) {
       for (auto& [id, m] : members_) m.served = 0;
     }
-    // Among kernels with equal use the last arrival goes first: the others have had the machine before.
-    std::stable_sort(kernels.begin(), kernels.end(), [&](const Kernel& a, const Kernel& b) {
-      if (a.priority != b.priority) return a.priority > b.priority;
-      const double x = members_[a.id].served, y = members_[b.id].served;
-      return x != y ? x < y : a.arrived > b.arrived;
-    });
-    std::vector<KernelId> first;
-    for (const Kernel& k : kernels) first.push_back(k.id);
-    gpu.order(first);
+    const auto kernels = order_launches(gpu, [&](KernelId id) { return members_[id].served; });
     if (kernels.size() > 1 && !is_due_) {
       is_due_ = true;
       gpu.wake_at(gpu.now() + slice_, 0);
@@ -99,8 +77,8 @@ class LeastServed final : public Policy {
   }
 
   const Cycles slice_;
-  Cycles charged_;
   bool is_due_ = false;
+  MachineUse use_;
   std::map<KernelId, Member> members_;
 };
 

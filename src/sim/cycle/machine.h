@@ -119,6 +119,11 @@ class CycleMachine final : public policy::Machine {
     bool recalled = false;  // preempted again while its context was being restored: it must not start
   };
 
+  struct Placing {
+    std::uint32_t first_sm = 0;  // where placing begins, so that no SM is always first
+    bool offered = false;        // SMs have offers of blocks that may follow others
+  };
+
   // machine.cc
   policy::Kernel* view(std::uint32_t client);
   void refresh(std::uint32_t sm) const;
@@ -192,10 +197,9 @@ class CycleMachine final : public policy::Machine {
   std::vector<bool> idle_told_;      // by SM: the policy was told SmIdle, or the SM is not idle
   std::uint64_t last_progress_ = 0;  // cycle of the last check, and the instructions executed by then
   std::uint64_t progress_ = 0;
-  std::uint32_t first_sm_ = 0;       // where placing begins, so that no SM is always first
+  Placing placing_;
   bool kernel_set_changed_ = false;  // launches came or went since the policy was last told
   bool dirty_ = true;                // something changed that may let blocks start
-  bool offered_ = false;             // SMs have offers of blocks that may follow others
   Observer* observer_ = nullptr;
 };
 

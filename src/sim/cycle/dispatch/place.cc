@@ -16,8 +16,9 @@ void CycleMachine::place() {
   std::uint64_t placed = 0;
   // Round robin, continuing behind the last SM: no SM gets a second block before the others were considered.
   const auto count = static_cast<std::uint32_t>(sms_.size());
-  for (std::uint32_t refused = 0; refused < count && placed != max_length; first_sm_ = (first_sm_ + 1) % count) {
-    const bool one = place_one(first_sm_, chip_.now() + placed);
+  for (std::uint32_t refused = 0; refused < count && placed != max_length;
+       placing_.first_sm = (placing_.first_sm + 1) % count) {
+    const bool one = place_one(placing_.first_sm, chip_.now() + placed);
     refused = one ? 0 : refused + 1;
     placed += one ? 1 : 0;
   }
@@ -71,7 +72,7 @@ bool CycleMachine::place_one(std::uint32_t s, std::uint64_t at) {
 // same kernel anyway: one per SM and round, as many as there are block slots. Preempted blocks are placed only at the
 // quantum's end. Offers stand for later quanta until something changes that blocks are placed by.
 void CycleMachine::offer_blocks() {
-  if (std::exchange(offered_, true)) return;
+  if (std::exchange(placing_.offered, true)) return;
   const auto count = static_cast<std::uint32_t>(sms_.size());
   for (policy::Kernel& k : kernels_) {
     ClientRun& client_run = client_runs_[k.id.index];
@@ -80,7 +81,7 @@ void CycleMachine::offer_blocks() {
     for (std::uint32_t turn = 1, any = 1; any != 0 && left != 0; ++turn) {
       any = 0;
       for (std::uint32_t i = 0; i < count && left != 0; ++i) {
-        const std::uint32_t s = (first_sm_ + i) % count;
+        const std::uint32_t s = (placing_.first_sm + i) % count;
         if (residents_[s][k.id.index].resident < turn || next_for(s, &k) != &k) continue;
         chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), client_run.take_number()});
         --left;
@@ -92,7 +93,7 @@ void CycleMachine::offer_blocks() {
 
 // Offered blocks that did not start wait again, in the order of their numbers.
 void CycleMachine::take_back_offers() {
-  if (!std::exchange(offered_, false)) return;
+  if (!std::exchange(placing_.offered, false)) return;
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
     for (const OfferedBlock& o : chip_.sm(s).offers()) client_runs_[o.kernel_index].given_back.push_back(o.number);
     chip_.sm(s).clear_offers();

@@ -28,13 +28,13 @@ class Exchange {
     sort_by_receiver(sent, messages);
   }
 
-  // Calls each(message, receiver) for all messages since `close`; times may be changed until update_first().
-  template <typename Each>
-  void visit(Each each) {
+  // Calls change(message, receiver) for all messages since `close`; update_first() must follow.
+  template <typename Change>
+  void visit(Change change) {
     for (Sent& sent : sent_)
       if (sent.is_new)
         for (std::uint32_t r = 0; r < senders_of_.size(); ++r)
-          for (std::uint32_t i = sent.begin[r]; i < sent.begin[r + 1]; ++i) each(sent.messages[i], r);
+          for (std::uint32_t i = sent.begin[r]; i < sent.begin[r + 1]; ++i) change(sent.messages[i], r);
   }
   void update_first();
 
@@ -53,12 +53,12 @@ class Exchange {
   }
   [[nodiscard]] bool waits_for(std::uint32_t receiver) const { return !senders_of_[receiver].empty(); }
 
-  // Calls each(message) for the messages to the receiver, which are its no more.
-  template <typename Each>
-  void take(std::uint32_t receiver, Each each) {
+  // Calls receive(message) for the messages to the receiver, and removes them.
+  template <typename Receive>
+  void take(std::uint32_t receiver, Receive receive) {
     for (const std::uint32_t s : senders_of_[receiver])
       for (std::uint32_t i = sent_[s].begin[receiver]; i < sent_[s].begin[receiver + 1]; ++i)
-        each(sent_[s].messages[i]);
+        receive(sent_[s].messages[i]);
     senders_of_[receiver].clear();
   }
 
@@ -66,7 +66,7 @@ class Exchange {
   // A sender's messages, on cache lines of their own: senders run on different threads.
   struct alignas(64) Sent {
     std::vector<Message> messages;         // by receiver
-    std::vector<std::uint32_t> receivers;  // of the messages as they were sent
+    std::vector<std::uint32_t> receivers;  // in the order of sending
     std::vector<std::uint32_t> begin;      // by receiver: where its messages begin, and behind the last where they end
     std::vector<std::uint64_t> first;      // by receiver: when the first of its messages arrives
     bool is_new = false;                   // sent since `close`
@@ -75,7 +75,7 @@ class Exchange {
   void sort_by_receiver(Sent& sent, const std::vector<Message>& messages) const;
 
   std::vector<Sent> sent_;                              // by sender
-  std::vector<std::vector<std::uint32_t>> senders_of_;  // by receiver: of messages that wait for it
+  std::vector<std::vector<std::uint32_t>> senders_of_;  // by receiver, with messages for it
 };
 
 }  // namespace wm::sim
