@@ -115,6 +115,14 @@ TEST(Wm, KernelDetailsByNameAliasAndPart) {
   EXPECT_EQ(part["kernels"][0]["name"], "main");
 }
 
+TEST(Wm, KernelDetailsHaveShortBlocksWhereTheyDiffer) {
+  const json libor = json::parse(run_wm("kernels libor --json -").out)["items"][0];
+  ASSERT_EQ(libor["sizes"].size(), 4U);
+  EXPECT_EQ(libor["sizes"][3]["size"], "short_blocks");
+  EXPECT_EQ(libor["sizes"][3]["launches"][0]["kernel"], "libor_step");
+  EXPECT_EQ(json::parse(run_wm("kernels atax/1 --json -").out)["items"][0]["sizes"][3]["launches"].size(), 1U);
+}
+
 TEST(Wm, CheckPassesAndSaysSo) {
   const Ran ran = run_wm("kernels check vecadd sgemm --json -");
   EXPECT_EQ(ran.code, 0) << ran.out;
