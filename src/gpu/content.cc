@@ -1,8 +1,11 @@
 #include "gpu/content.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/random.h"
@@ -55,6 +58,15 @@ void store_number(Element element, std::vector<std::byte>& bytes, std::size_t in
 
 using Raw = std::vector<std::byte>;
 
+// YAML's numbers that are none of C++: .nan, and .inf with a sign.
+std::string number_of(const std::string& text) {
+  static constexpr std::string_view kWords[] = {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF"};
+  const bool has_sign = text.starts_with('-') || text.starts_with('+');
+  const std::string_view word = std::string_view(text).substr(has_sign ? 1 : 0);
+  if (std::find(std::begin(kWords), std::end(kWords), word) == std::end(kWords)) return text;
+  return (text.starts_with('-') ? "-" : "") + std::string(word.substr(1));
+}
+
 Result<Raw> read_values(const yaml::Value& value, const std::string& what, Element element, std::size_t count) {
   if (value.kind != yaml::Value::Kind::list) return Error{what + " must be a list of values", value.place};
   if (value.items.size() != count) {
@@ -63,14 +75,16 @@ Result<Raw> read_values(const yaml::Value& value, const std::string& what, Eleme
   Raw bytes;
   bytes.reserve(count * size(element));
   for (const yaml::Value& item : value.items) {
-    if (auto done = append(element, item.text, bytes); !done) return Error{what + ": " + done.error().what, item.place};
+    if (auto done = append(element, number_of(item.text), bytes); !done)
+      return Error{what + ": " + done.error().what, item.place};
   }
   return bytes;
 }
 
 Result<Raw> read_fill(const yaml::Value& value, const std::string& what, Element element, std::size_t count) {
   Raw one;
-  if (auto done = append(element, value.text, one); !done) return Error{what + ": " + done.error().what, value.place};
+  if (auto done = append(element, number_of(value.text), one); !done)
+    return Error{what + ": " + done.error().what, value.place};
   Raw bytes(count * one.size());
   for (std::size_t i = 0; i < count; ++i) std::memcpy(bytes.data() + i * one.size(), one.data(), one.size());
   return bytes;

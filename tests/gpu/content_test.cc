@@ -1,7 +1,9 @@
 #include "gpu/content.h"
 
+#include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace wm::gpu {
 namespace {
@@ -47,6 +49,17 @@ TEST(Content, ZeroFillAndValues) {
   EXPECT_EQ(values<float>(*content("{fill: 1.5}", Element::f32, 2)), (std::vector<float>{1.5F, 1.5F}));
   EXPECT_EQ(values<std::int8_t>(*content("{values: [-128, 127]}", Element::s8, 2)),
             (std::vector<std::int8_t>{-128, 127}));
+}
+
+TEST(Content, NotANumberAndInfinityAsYamlWritesThem) {
+  const auto read = values<double>(*content("{values: [.nan, .inf, -.Inf, nan, -inf]}", Element::f64, 5));
+  EXPECT_TRUE(std::isnan(read[0]) && std::isnan(read[3]));
+  EXPECT_EQ(read[1], std::numeric_limits<double>::infinity());
+  EXPECT_EQ(read[2], -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(read[4], read[2]);
+  EXPECT_TRUE(std::isnan(values<float>(*content("{fill: .NaN}", Element::f32, 1))[0]));
+  EXPECT_FALSE(content("{fill: .nan}", Element::s32, 1)) << "no integer is that";
+  EXPECT_FALSE(content("{fill: .nano}", Element::f32, 1));
 }
 
 TEST(Content, MistakesAreNamed) {
