@@ -150,7 +150,7 @@ inline WarpMask SchedulerSet::eligible(const SchedulerState& s, std::uint64_t no
   const auto of = [&](std::size_t unit, bool free) {
     return s.wants[unit] & (WarpMask{0} - static_cast<WarpMask>(free));
   };
-  const WarpMask lsu = of(kLoadStore, (s.free[kLoadStore] <= now) & (times_.lsu_open() <= now));
+  const WarpMask lsu = of(kLoadStore, std::max(s.free[kLoadStore], times_.lsu_open()) <= now);
   WarpMask mask = lsu | ~s.wants[kLoadStore];
   if (s.units_free > now) {
     mask = lsu;
