@@ -235,7 +235,8 @@ class ImageRewriter {
     const bool has_layers = shape == ImageShape::d1_array || shape == ImageShape::d2_array;
     const bool has_rows = shape == ImageShape::d2 || shape == ImageShape::d3 || shape == ImageShape::d2_array;
     const std::size_t first = has_layers ? 1 : 0;  // the layer comes before x
-    const Operand x = place[first], y = has_rows ? place[first + 1] : zero;
+    const Operand& x = place[first];
+    const Operand& y = has_rows ? place[first + 1] : zero;
     const Operand z = has_layers ? place[0] : shape == ImageShape::d3 ? place[2] : zero;
     const auto field = [&](std::size_t offset, const char* name) {
       return build::operand(load(record(image, offset), Type::b32, name));

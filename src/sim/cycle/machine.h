@@ -146,6 +146,7 @@ class CycleMachine final : public policy::Machine {
 
   // dispatch/collect.cc: the events of a quantum, reported to the policy (`collect`)
   void collect_blocks(std::uint32_t sm, policy::Policy& policy);
+  [[nodiscard]] bool has_late_followers(std::uint32_t sm);
   Result<void> collect_launches(policy::Policy& policy);
   void collect_stopped(std::uint32_t sm);
   void collect_moved(std::uint32_t sm, policy::Policy& policy);

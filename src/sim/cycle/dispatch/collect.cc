@@ -13,6 +13,8 @@ Result<void> CycleMachine::collect(policy::Policy& policy) {
   for (policy::Kernel& k : kernels_) k.instructions = progress(k.id.index);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) collect_faults(s);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    // A block of a client that is cut off enters the tables before it is dropped.
+    if (has_late_followers(s)) collect_blocks(s, policy);
     collect_stopped(s);
     collect_moved(s, policy);
     collect_blocks(s, policy);
@@ -46,10 +48,22 @@ void CycleMachine::collect_blocks(std::uint32_t sm, policy::Policy& policy) {
     ++client_runs_[client].blocks;
     client_runs_[client].flushing = k.done == k.blocks;
     if (!e.followed) continue;
+    if (client_runs_[client].cut_off) {  // which left it no waiting blocks
+      ++k.waiting;
+      ++k.blocks;
+      client_runs_[client].flushing = false;
+    }
     enter(sm, k);
     if (observer_ != nullptr) observer_->began(seen(sm, client, e.follower), e.follows_at, false);
   }
   for (const FinishedBlock& e : finished) policy.on(policy::BlockDone{{sm}, {e.kernel_index}}, *this);
+}
+
+// Whether blocks of a client that was cut off since have followed others on the SM.
+bool CycleMachine::has_late_followers(std::uint32_t sm) {
+  const std::vector<FinishedBlock>& finished = chip_.sm(sm).finished();
+  return std::any_of(finished.begin(), finished.end(),
+                     [&](const FinishedBlock& e) { return e.followed && client_runs_[e.kernel_index].cut_off; });
 }
 
 // A launch ends when its last block has ended and all its stores have arrived in memory.

@@ -288,6 +288,23 @@ TEST_F(TwoSms, AKernelAtItsInstructionLimitLeavesItsSmsToOthers) {
   EXPECT_EQ(gpu_->find(kA), nullptr);
 }
 
+// Some of these ends come right after a quantum in which a block has followed another one.
+TEST_F(TwoSms, AClientThatIsAbandonedAsBlocksFollowOthersLeavesTheMachine) {
+  for (int steps = 1; steps < 100; ++steps) {
+    gpu_ = *CycleMachine::make(config_, 1, 1);
+    add(loop_text(20), 4000, 128);
+    Script script;
+    int left = steps;
+    run(script, 100'000, [&] {
+      if (--left == 0) gpu_->abandon(0);
+    });
+    ASSERT_EQ(script.times("k0 done").size(), 1U) << steps;
+    EXPECT_LT(script.times("k0 done")[0], 50'000U) << steps;
+    EXPECT_EQ(gpu_->sms()[0].resident + gpu_->sms()[1].resident, 0U) << steps;
+    EXPECT_EQ(gpu_->sms()[0].free.threads, config_.sm.threads) << steps;
+  }
+}
+
 TEST_F(TwoSms, TheLimitOfASecondClientIsKeptAsExactly) {
   add(loop_text(100'000), 8, 64);
   add(loop_text(100'000), 8, 64);
