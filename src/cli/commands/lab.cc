@@ -128,6 +128,45 @@ Result<std::vector<lab::Experiment>> find_figures(const std::vector<std::string>
   return figures;
 }
 
+namespace {
+
+// Keeps the cells with one of the values that `only` has for each label. Where `is_strict`, each value must have a
+// cell.
+Result<void> keep_only(const std::vector<std::string>& only, const lab::Experiment& e, const lab::Protocol& p,
+                       bool is_strict, std::vector<lab::Cell>& cells) {
+  const auto labels = lab::labels_of(p.parameters);
+  std::map<std::string, std::vector<lab::Condition>> conditions;
+  for (const std::string& condition : only) {
+    const std::size_t equals = condition.find('=');
+    const std::string label = condition.substr(0, equals);
+    if (equals == std::string::npos || std::find(labels.begin(), labels.end(), label) == labels.end())
+      return Error{fmt::format("--only takes label=value, where a label is {}, not '{}'{}", fmt::join(labels, ", "),
+                               condition, equals == std::string::npos ? "" : did_you_mean(label, labels))};
+    conditions[label].push_back({label, lab::Condition::Sign::equal, condition.substr(equals + 1)});
+  }
+  for (const auto& entry : conditions) {
+    const std::string& label = entry.first;
+    const std::vector<lab::Condition>& any = entry.second;
+    const auto holds = [](const lab::Condition& c, const lab::Cell& cell) {
+      return c.holds({cell.key, cell.labels, nullptr});
+    };
+    for (const lab::Condition& c : any) {
+      if (!is_strict || std::any_of(cells.begin(), cells.end(), [&](const auto& cell) { return holds(c, cell); }))
+        continue;
+      std::vector<std::string> values;
+      for (const lab::Cell& cell : cells)
+        if (const auto at = cell.labels.find(label); at != cell.labels.end()) values.push_back(at->second);
+      return Error{fmt::format("{} has no cell with {}={}{}", e.id, label, c.value, did_you_mean(c.value, values))};
+    }
+    std::erase_if(cells, [&](const lab::Cell& cell) {
+      return std::none_of(any.begin(), any.end(), [&](const lab::Condition& c) { return holds(c, cell); });
+    });
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
                                   const std::vector<std::string>& only, std::size_t first) {
   if (protocol != "quick" && protocol != "paper")
@@ -140,22 +179,7 @@ Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, c
     if (first != 0 && first < some.workloads.size()) some.workloads.resize(first);
     auto matrix = lab::expand(e, some, lab_names());
     if (!matrix) return matrix.error();
-    for (const std::string& condition : only) {
-      const std::size_t equals = condition.find('=');
-      const auto labels = lab::labels_of(p->parameters);
-      const std::string label = condition.substr(0, equals);
-      if (equals == std::string::npos || std::find(labels.begin(), labels.end(), label) == labels.end())
-        return Error{fmt::format("--only takes label=value, where a label is {}, not '{}'{}", fmt::join(labels, ", "),
-                                 condition, equals == std::string::npos ? "" : did_you_mean(label, labels))};
-      std::vector<std::string> values;
-      for (const lab::Cell& cell : matrix->cells)
-        if (const auto at = cell.labels.find(label); at != cell.labels.end()) values.push_back(at->second);
-      const lab::Condition c{label, lab::Condition::Sign::equal, condition.substr(equals + 1)};
-      std::erase_if(matrix->cells, [&](const lab::Cell& cell) { return !c.holds({cell.key, cell.labels, nullptr}); });
-      if (matrix->cells.empty() && figures.size() == 1)
-        return Error{fmt::format("{} has no cell with {}{}", e.id, condition,
-                                 did_you_mean(condition.substr(equals + 1), values))};
-    }
+    if (auto kept = keep_only(only, e, *p, figures.size() == 1, matrix->cells); !kept) return kept.error();
     all.push_back({&e, p, *std::move(matrix)});
   }
   return all;

@@ -170,7 +170,9 @@ void add_lab_run(const Command& lab) {
   command.option("--store", o->store,
                  "The file that takes the results: a store, or lines of JSON where it ends in .ndjson",
                  {.show_default = true, .type = "FILE"});
-  command.option("--only", o->only, "Only cells with label=value, as policy=Rollover; repeat it");
+  command.option(
+      "--only", o->only,
+      "Only cells with label=value, as policy=Rollover; repeat it for other labels, or for other values of one");
   command.option("--first", o->first, "Of each figure only so many workloads, from the beginning; 0: all");
   command.option("--jobs", o->jobs, "Cells at a time (default: one per core; with --slurm as many as Slurm starts)",
                  {.low = 1, .high = 100'000});

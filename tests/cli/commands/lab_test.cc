@@ -90,6 +90,10 @@ TEST(LabCommand, RunsShowsAndExports) {
   ASSERT_EQ(lab.lab("merge other.db all.json").code, 0);
   EXPECT_EQ(lab.rows("other.db", true), lab.rows("wm-lab.db", true));
   EXPECT_EQ(lab.lab("run sweep.yaml --only policy=Even --dry-run --again").out.find("spatial"), std::string::npos);
+  const std::string two = lab.lab("run sweep.yaml --only policy=Even --only policy=Spatial --dry-run --again").out;
+  EXPECT_THAT(two, HasSubstr("--policy even"));
+  EXPECT_THAT(two, HasSubstr("--policy spatial"));
+  EXPECT_EQ(two.find("left_over"), std::string::npos);
   EXPECT_EQ(Json::parse(lab.lab("run sweep.yaml --resume --store other.db --json -").out)["ran"], 0);
 }
 
