@@ -105,17 +105,17 @@ struct Program {
     must(status, "queue");
   }
 
-  // The kernels of one kind: writes of every type, some of them outside; reads by whole and by normalised places;
+  // The kernels of one kind: writes of every type; reads by whole and by normalised places, some of them outside;
   // sizes.
   [[nodiscard]] cl_program build(const Kind& kind) const {
     const std::string parameter = kind.parameter, place = kind.place;
     const std::string ids = "int i = get_global_id(0) - 2, j = get_global_id(1) - 1, k = get_global_id(2) - 1;\n";
     const std::string at = "to[((k + 1) * get_global_size(1) + j + 1) * get_global_size(0) + i + 2]";
     std::string text = "#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n";
-    std::string no_outside = kind.type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? "if (i < 0 || i >= 13) return;\n" : "";
-    // One thread writes an element.
-    if (kind.height == 1) no_outside += "if (j != 0) return;\n";
-    if (kind.depth == 1) no_outside += "if (k != 0) return;\n";
+    // OpenCL 1.2 defines writes inside an image only; NVIDIA's OpenCL ends the context at others.
+    const std::string no_outside = "if (i < 0 || i >= " + std::to_string(kWidth) +
+                                   " || j < 0 || j >= " + std::to_string(kind.height) +
+                                   " || k < 0 || k >= " + std::to_string(kind.depth) + ") return;\n";
     text += "kernel void wf(write_only " + parameter + " to) {\n" + ids + no_outside + "write_imagef(to, " + place +
             ", (float4)(i * 0.1f - 0.3f, j * 0.25f, k * 0.5f, 0.77f - i * 0.01f)); }\n";
     text += "kernel void wi(write_only " + parameter + " to) {\n" + ids + no_outside + "write_imagei(to, " + place +

@@ -9,7 +9,7 @@
 namespace wm::runtime::client {
 namespace {
 
-constexpr int kWelcomeTimeout = 10'000;  // milliseconds
+constexpr int kWelcomeTimeout = 60'000;  // milliseconds; a daemon on a busy host was seen to answer after 19 s
 constexpr int kRegionTimeout = 30'000;
 
 template <Plain T>
@@ -52,7 +52,10 @@ Result<std::unique_ptr<Channel>> Channel::connect(const std::string& path) {
     return Error{path + ": the daemon closed the connection"};
   }
   auto answer = receive_packet(*socket, kWelcomeTimeout);
-  if (!answer || answer->bytes.size() != sizeof(Welcome)) return Error{path + ": no valid answer from the daemon"};
+  if (!answer) {
+    return Error{path + ": no answer from the daemon within " + std::to_string(kWelcomeTimeout / 1000) + " s"};
+  }
+  if (answer->bytes.size() != sizeof(Welcome)) return Error{path + ": the answer is not that of a warpmux daemon"};
   Welcome welcome;
   std::memcpy(&welcome, answer->bytes.data(), sizeof welcome);
   if (welcome.magic != kMagic || welcome.version != kVersion) {
