@@ -23,6 +23,7 @@
 namespace {
 
 constexpr std::size_t kWidth = 13, kHeight = 7, kDepth = 3;
+constexpr std::size_t kShown = 52;  // bytes of each case that -v prints
 
 void must(cl_int status, const char* what) {
   if (status == CL_SUCCESS) return;
@@ -122,6 +123,14 @@ struct Program {
             ", (int4)(i * 40 - 100, j * 9000, k * 70000, -i - j)); }\n";
     text += "kernel void wu(write_only " + parameter + " to) {\n" + ids + no_outside + "write_imageui(to, " + place +
             ", (uint4)(i * 40, j * 9000, k * 70000, i + j)); }\n";
+    // Values that formats round, limit or cannot hold, by their bits: 0.5, -0.5, 1.5, 65519, 65520, 65536, -1e9, NaN,
+    // infinity, the smallest half and one and a half of it, -0, 0.0019.
+    text +=
+        "constant uint edges[13] = {0x3f000000, 0xbf000000, 0x3fc00000, 0x477fef00, 0x477ff000, 0x47800000, "
+        "0xce6e6b28, 0x7fc00000, 0x7f800000, 0x33800000, 0x33bf1c9d, 0x80000000, 0x3af90903};\n"
+        "float edge(int i) { return as_float(edges[i % 13]); }\n";
+    text += "kernel void we(write_only " + parameter + " to) {\n" + ids + no_outside + "write_imagef(to, " + place +
+            ", (float4)(edge(i), edge(i + 5), edge(i + 7), edge(i + 3))); }\n";
     const char* letters[3] = {"f", "i", "ui"};
     const char* types[3] = {"float4", "int4", "uint4"};
     for (int n = 0; n < 3; ++n) {
@@ -182,7 +191,7 @@ struct Program {
   void say(const Kind& kind, cl_channel_order order, cl_channel_type type, const char* what,
            const std::vector<unsigned char>& bytes) const {
     std::printf("%s %x %x %s %016llx", kind.name, order, type, what, static_cast<unsigned long long>(digest(bytes)));
-    for (std::size_t i = 0; verbose && i < 24 && i < bytes.size(); ++i) std::printf(" %02x", bytes[i]);
+    for (std::size_t i = 0; verbose && i < kShown && i < bytes.size(); ++i) std::printf(" %02x", bytes[i]);
     std::printf("\n");
   }
 
@@ -238,6 +247,13 @@ struct Program {
     const char* writes[3] = {"wf", "wi", "wu"};
     launch(program, writes[n], {{sizeof image, &image}}, 0);
     say(kind, order, type, "write", contents(image, kind));
+    if (n == 0) {
+      const std::vector<unsigned char> before = contents(image, kind);
+      launch(program, "we", {{sizeof image, &image}}, 0);
+      say(kind, order, type, "edges", contents(image, kind));
+      must(clEnqueueWriteImage(queue, image, CL_TRUE, zero, all, 0, 0, before.data(), 0, nullptr, nullptr),
+           "write image");
+    }
     const std::size_t items = (kWidth + 5) * (kHeight + 3) * (kDepth + 2);
     std::vector<unsigned char> read(items * 16);
     cl_mem to = clCreateBuffer(context, CL_MEM_READ_WRITE, read.size(), nullptr, &status);

@@ -64,19 +64,9 @@ std::string for_components(const std::string& text) {
   return all;
 }
 
-// Channel n takes the component that it holds. Most formats have them in order.
-std::string order_components() {
-  std::string text = fmt::format("bfe.u32 %order, %format, 16, 8;\nsetp.eq.u32 %p, %order, {};\n@%p bra ordered;\n",
-                                 kComponentsInOrder);
-  for (int channel = 0; channel < 4; ++channel) {
-    text += fmt::format("bfe.u32 %from, %order, {}, 2;\nmov.u32 %w{}, %c0;\n", 2 * channel, channel);
-    for (int component = 1; component < 4; ++component) {
-      text += fmt::format("setp.eq.u32 %p, %from, {0};\nselp.b32 %w{1}, %c{0}, %w{1}, %p;\n", component, channel);
-    }
-  }
-  return text + for_components("mov.u32 %c#, %w#;\n") + "ordered:\n";
-}
-
+// As surfaces of NVIDIA GPUs convert (`sust.p`): channels of parts of one round to the nearest, ties toward zero;
+// halves round toward zero. The channels have the order of the format already: NVIDIA's compiler asks for it and moves
+// them.
 std::string convert() {
   const auto is = [](StoreKind kind) { return fmt::format("setp.eq.u32 %p, %kind, {};\n", static_cast<int>(kind)); };
   std::string text = is(StoreKind::bits) + "@%p bra packed;\n";
@@ -91,9 +81,10 @@ std::string convert() {
   text += "cvt.rn.f32.u32 %scale, %max;\n";
   text += for_components(
       "mov.b32 %f, %c#;\nmax.f32 %f, %f, %low;\nmin.f32 %f, %f, 0f3F800000;\n"
-      "mul.rn.f32 %f, %f, %scale;\ncvt.rni.s32.f32 %c#, %f;\n");
+      "mul.rn.f32 %f, %f, %scale;\nabs.f32 %magnitude, %f;\nsub.rn.f32 %magnitude, %magnitude, 0f3F000000;\n"
+      "cvt.rpi.f32.f32 %magnitude, %magnitude;\ncopysign.f32 %f, %f, %magnitude;\ncvt.rzi.s32.f32 %c#, %f;\n");
   text += "bra packed;\nhalves:\n";
-  text += for_components("mov.b32 %f, %c#;\ncvt.rn.f16.f32 %h, %f;\ncvt.u32.u16 %c#, %h;\n");
+  text += for_components("mov.b32 %f, %c#;\ncvt.rz.f16.f32 %h, %f;\ncvt.u32.u16 %c#, %h;\n");
   text += "bra packed;\nunsigned_integers:\n" + for_components("min.u32 %c#, %c#, %max;\n");
   text += "bra packed;\nsigned_integers:\nnot.b32 %signed_min, %signed_max;\n";
   return text + for_components("min.s32 %c#, %c#, %signed_max;\nmax.s32 %c#, %c#, %signed_min;\n");
@@ -113,9 +104,9 @@ std::string write_function_text(ImageShape shape) {
 {
 .reg .pred %p;
 .reg .b16 %h;
-.reg .f32 %f, %low, %scale;
+.reg .f32 %f, %low, %scale, %magnitude;
 .reg .b64 %surface, %offset;
-.reg .b32 %kind, %channel, %channels, %size, %bits, %one, %max, %signed_max, %signed_min, %order, %from, %w0, %w1, %w2, %w3;
+.reg .b32 %kind, %channel, %channels, %size, %bits, %one, %max, %signed_max, %signed_min, %w0, %w1, %w2, %w3;
 )";
   for (const char* word : kWords) text += fmt::format(".reg .b32 %{};\n", word);
   text += "ld.param.b64 %surface, [surface];\n";
@@ -125,7 +116,6 @@ std::string write_function_text(ImageShape shape) {
   }
   text += "and.b32 %kind, %format, 15;\nbfe.u32 %channel, %format, 4, 4;\nbfe.u32 %channels, %format, 8, 4;\n";
   text += "add.u32 %size, %channel, %channels;\n";
-  text += order_components();
   text += convert();
   // Channels of one, two and four bytes become words.
   text += R"(packed:

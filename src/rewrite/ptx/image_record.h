@@ -27,11 +27,9 @@ struct ImageRecord {
 static_assert(sizeof(ImageRecord) == 128 && offsetof(ImageRecord, mask) == 48);
 
 // How a write stores a colour: bits 0 to 3 the kind, 4 to 7 the logarithm of a channel's bytes, 8 to 11 that of the
-// number of channels, 16 to 23 two bits for each channel, which are the number of the component that it holds.
-constexpr std::uint32_t store_format(StoreKind kind, std::uint32_t log2_channel_bytes, std::uint32_t log2_channels,
-                                     std::uint32_t component_of_channels) {
-  return static_cast<std::uint32_t>(kind) | log2_channel_bytes << 4 | log2_channels << 8 | component_of_channels << 16;
+// number of channels.
+constexpr std::uint32_t store_format(StoreKind kind, std::uint32_t log2_channel_bytes, std::uint32_t log2_channels) {
+  return static_cast<std::uint32_t>(kind) | log2_channel_bytes << 4 | log2_channels << 8;
 }
-inline constexpr std::uint32_t kComponentsInOrder = 0xE4;  // channel n holds component n
 
 }  // namespace wm::rewrite

@@ -18,7 +18,7 @@ struct Order {
   std::uint32_t number;
   std::uint32_t channels;
   std::array<int, 4> components;        // that a read returns
-  std::array<std::uint32_t, 4> stored;  // the components of a colour that the channels hold
+  std::array<std::uint32_t, 4> stored;  // the components of a colour that a fill puts into the channels
 };
 constexpr Order kOrders[] = {
     {0x10B0, 1, {0, kZero, kZero, kOne}, {0, 1, 2, 3}},   // CL_R
@@ -128,10 +128,8 @@ void set_format(const ImageFormat& format, rewrite::ImageRecord& record) {
   record.channel_order = format.order;
   record.channel_type = format.type;
   const Order& order = *find(kOrders, format.order);
-  std::uint32_t component_of_channels = 0;
-  for (std::size_t k = 0; k < order.stored.size(); ++k) component_of_channels |= order.stored[k] << 2 * k;
-  record.store_format = rewrite::store_format(format.store, std::countr_zero(format.channel_bytes),
-                                              std::countr_zero(format.channels), component_of_channels);
+  record.store_format =
+      rewrite::store_format(format.store, std::countr_zero(format.channel_bytes), std::countr_zero(format.channels));
   const std::uint32_t one = format.is_integer ? 1 : std::bit_cast<std::uint32_t>(1.0F);
   const auto& components = order.components;
   record.swizzles = 0;
