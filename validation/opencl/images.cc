@@ -1,7 +1,7 @@
 // An OpenCL program that prints what its kernels read from images and write to them, for a comparison of two ways to
 // run it: natively and through the daemon.
 //
-//   WARPMUX_IMAGES=textures wm serve &
+//   wm serve &
 //   images > native.txt; wm run -- images > daemon.txt; diff native.txt daemon.txt
 //
 // A line for each case: kind of image, channel order, data type, what was done, and a digest of all bytes that came

@@ -64,9 +64,9 @@ std::string for_components(const std::string& text) {
   return all;
 }
 
-// As surfaces of NVIDIA GPUs convert (`sust.p`): channels of parts of one round to the nearest, ties toward zero;
-// halves round toward zero. The channels have the order of the format already: NVIDIA's compiler asks for it and moves
-// them.
+// As surfaces of NVIDIA GPUs convert (`sust.p`, compared on an H200): channels that hold parts of one are rounded up
+// from a fraction of 17/32 on, halves are cut off, and what is not a number becomes zero, or the half 0x7e00. The
+// channels have the order of the format already: NVIDIA's compiler asks for it and moves them.
 std::string convert() {
   const auto is = [](StoreKind kind) { return fmt::format("setp.eq.u32 %p, %kind, {};\n", static_cast<int>(kind)); };
   std::string text = is(StoreKind::bits) + "@%p bra packed;\n";
@@ -80,11 +80,14 @@ std::string convert() {
   text += "selp.b32 %max, %signed_max, %max, %p;\nselp.f32 %low, 0fBF800000, 0f00000000, %p;\n";
   text += "cvt.rn.f32.u32 %scale, %max;\n";
   text += for_components(
-      "mov.b32 %f, %c#;\nmax.f32 %f, %f, %low;\nmin.f32 %f, %f, 0f3F800000;\n"
-      "mul.rn.f32 %f, %f, %scale;\nabs.f32 %magnitude, %f;\nsub.rn.f32 %magnitude, %magnitude, 0f3F000000;\n"
-      "cvt.rpi.f32.f32 %magnitude, %magnitude;\ncopysign.f32 %f, %f, %magnitude;\ncvt.rzi.s32.f32 %c#, %f;\n");
+      "mov.b32 %f, %c#;\nsetp.nan.f32 %p, %f, %f;\nselp.f32 %f, 0f00000000, %f, %p;\n"
+      "max.f32 %f, %f, %low;\nmin.f32 %f, %f, 0f3F800000;\nmul.rn.f32 %f, %f, %scale;\n"
+      "abs.f32 %magnitude, %f;\nadd.rn.f32 %magnitude, %magnitude, 0f3EF00000;\n"
+      "cvt.rmi.f32.f32 %magnitude, %magnitude;\ncopysign.f32 %f, %f, %magnitude;\ncvt.rzi.s32.f32 %c#, %f;\n");
   text += "bra packed;\nhalves:\n";
-  text += for_components("mov.b32 %f, %c#;\ncvt.rz.f16.f32 %h, %f;\ncvt.u32.u16 %c#, %h;\n");
+  text += for_components(
+      "mov.b32 %f, %c#;\nsetp.nan.f32 %p, %f, %f;\ncvt.rz.f16.f32 %h, %f;\ncvt.u32.u16 %c#, %h;\n"
+      "selp.b32 %c#, 0x7e00, %c#, %p;\n");
   text += "bra packed;\nunsigned_integers:\n" + for_components("min.u32 %c#, %c#, %max;\n");
   text += "bra packed;\nsigned_integers:\nnot.b32 %signed_min, %signed_max;\n";
   return text + for_components("min.s32 %c#, %c#, %signed_max;\nmax.s32 %c#, %c#, %signed_min;\n");

@@ -18,12 +18,10 @@ bool is_chosen(const char* variable, std::string_view value) {
 }
 
 // Our own compiler serves where NVIDIA's OpenCL is not installed. WARPMUX_COMPILER=nvidia or =clang allows only one.
-// Images as textures have not been compared with NVIDIA's own on a GPU: programs have them with
-// WARPMUX_IMAGES=textures.
 Result<std::unique_ptr<cuda::FrontEnd>> open_front_end(const std::string& text, const cuda::Device& device) {
   Error missing{"WARPMUX_COMPILER chooses clang"};
   if (!is_chosen("WARPMUX_COMPILER", "clang")) {
-    auto nvidia = cuda::open_nvidia_opencl(text, is_chosen("WARPMUX_IMAGES", "textures"));
+    auto nvidia = cuda::open_nvidia_opencl(text);
     if (nvidia) return nvidia;
     missing = nvidia.error();
   }

@@ -150,8 +150,9 @@ TEST_F(Images, KernelsWriteEveryShapeAndNothingOutside) {
 
 std::uint32_t bits(float f) { return std::bit_cast<std::uint32_t>(f); }
 
-// Ties of parts of one go toward zero and halves are cut off, as surfaces of an H200 do; a fill rounds to even.
-TEST_F(Images, WritesConvertToTheFormat) {
+// Parts of one are rounded up from a fraction of 17/32 on and halves are cut off, as by surfaces of an H200. A fill
+// puts the channels into the order of the format; compiled kernels have done so before they write.
+TEST_F(Images, WritesAndFillsConvertToTheFormat) {
   const KernelHandle write = kernel(writing_kernel("2d", "%r5, %r6"), "write");
   struct Case {
     std::uint32_t order, type;
@@ -162,21 +163,29 @@ TEST_F(Images, WritesConvertToTheFormat) {
   const auto negative = [](int n) { return static_cast<std::uint32_t>(-n); };
   const std::vector<std::uint8_t> as_written;
   const std::vector<Case> cases{
-      {kRGBA, kUnorm8, {bits(0.5F), bits(-1), bits(2), bits(nan)}, {127, 0, 255, 0}, {128, 0, 255, 0}},
-      {kRGBA, kUnorm8, {bits(0.3F), bits(0.1F), bits(0.503F), bits(0.497F)}, {76, 25, 128, 127}, {76, 26, 128, 127}},
+      {kRGBA, kUnorm8, {bits(0.5F), bits(-1), bits(2), bits(nan)}, {127, 0, 255, 0}, as_written},
+      {kRGBA, kUnorm8, {bits(0.3F), bits(0.1F), bits(0.503F), bits(0.497F)}, {76, 25, 128, 127}, as_written},
       {kRGBA,
        kSnorm16,
-       {bits(-0.5F), bits(-2), bits(1), bits(0)},
+       {bits(-0.5F), bits(-2), bits(1), bits(nan)},
        {0x01, 0xc0, 0x01, 0x80, 0xff, 0x7f, 0, 0},
-       {0x00, 0xc0, 0x01, 0x80, 0xff, 0x7f, 0, 0}},
+       as_written},
+      // 96.52, 82.55, -96.52 and -82.55 of 127
+      {kRGBA, kSnorm8, {bits(0.76F), bits(0.65F), bits(-0.76F), bits(-0.65F)}, {96, 83, 0xa0, 0xad}, as_written},
+      {kR, kUnorm16, {bits(0.0019F), 0, 0, 0}, {124, 0}, as_written},
       {kRGBA, kSint8, {200, negative(200), 5, negative(5)}, {127, 0x80, 5, 0xfb}, as_written},
       {kRG, kUint8, {300, 7, 0, 0}, {255, 7}, as_written},
-      {kR, kHalf, {bits(1.5F), 0, 0, 0}, {0x00, 0x3e}, as_written},
+      {kRG, kHalf, {bits(nan), bits(1.5F), 0, 0}, {0x00, 0x7e, 0x00, 0x3e}, as_written},
       {kRGBA,
        kHalf,
-       {bits(-1.0009F), bits(5.9604645e-8F), bits(-0.0F), bits(1.0009F)},
+       {bits(65536), bits(-65535), bits(INFINITY), bits(-INFINITY)},
+       {0xff, 0x7b, 0xff, 0xfb, 0x00, 0x7c, 0x00, 0xfc},
+       as_written},
+      {kRGBA,
+       kHalf,
+       {bits(-1.0009F), bits(8.9e-8F), bits(-0.0F), bits(1.0009F)},
        {0x00, 0xbc, 0x01, 0x00, 0x00, 0x80, 0x00, 0x3c},
-       {0x01, 0xbc, 0x01, 0x00, 0x00, 0x80, 0x01, 0x3c}},
+       as_written},
       {kR, kFloat, {bits(0.1F), 0, 0, 0}, {0xcd, 0xcc, 0xcc, 0x3d}, as_written},
       {kIntensity, kUnorm8, {bits(1), 0, 0, 0}, {255}, as_written},
       {kA, kUnorm8, {bits(0.2F), bits(1), bits(1), bits(0.4F)}, {51}, {102}},

@@ -17,8 +17,8 @@ namespace wm::runtime::cuda {
 inline constexpr std::uint32_t kR = 0x10B0, kA = 0x10B1, kRG = 0x10B2, kRA = 0x10B3, kRGBA = 0x10B5, kBGRA = 0x10B6,
                                kARGB = 0x10B7, kIntensity = 0x10B8, kDepth = 0x10BD, kSrgba = 0x10C1;
 inline constexpr std::uint64_t kReadOnly = 1 << 2;  // CL_MEM_READ_ONLY
-inline constexpr std::uint32_t kSnorm16 = 0x10D1, kUnorm8 = 0x10D2, kSint8 = 0x10D7, kUint8 = 0x10DA, kUint32 = 0x10DC,
-                               kHalf = 0x10DD, kFloat = 0x10DE;
+inline constexpr std::uint32_t kSnorm8 = 0x10D0, kSnorm16 = 0x10D1, kUnorm8 = 0x10D2, kUnorm16 = 0x10D3,
+                               kSint8 = 0x10D7, kUint8 = 0x10DA, kUint32 = 0x10DC, kHalf = 0x10DD, kFloat = 0x10DE;
 inline constexpr std::uint32_t kClampToEdge = 0x1131, kClamp = 0x1132, kRepeat = 0x1133, kNearest = 0x1140,
                                kLinear = 0x1141;
 

@@ -39,8 +39,8 @@ class FrontEnd {
 };
 
 // NVIDIA's OpenCL, used as a compiler only. An error: the driver is another one.
-Result<std::unique_ptr<FrontEnd>> make_nvidia_opencl(std::unique_ptr<Native> native, bool has_images);
-Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device, bool has_images);
+Result<std::unique_ptr<FrontEnd>> make_nvidia_opencl(std::unique_ptr<Native> native);
+Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device);
 // Our own compiler (rewrite/ptx_compiler.h). An error: it, or the built-in functions, are not installed.
 Result<std::unique_ptr<FrontEnd>> open_clang(const DeviceFacts& facts);
 

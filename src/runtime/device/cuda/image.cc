@@ -161,6 +161,8 @@ Code CudaImage::texture(const Sampling& sampling, Address& object) const {
   if (known == 0) {
     TextureDescription t;
     for (std::size_t i = 0; i < t.address.size(); ++i) t.address[i] = sampling.address[i];
+    // The GPU filters a one-dimensional array as one row, with the border above it where that is not at the edge.
+    if (kind == ImageKind::d1) t.address[1] = t.address[2] = kClamp;
     // Integers are not filtered, and linear memory neither.
     t.filter = sampling.filters && !format.is_integer && array != nullptr ? 1 : 0;
     t.flags = (format.is_integer ? kReadAsInteger : 0) | (format.is_srgb ? kSrgb : 0) |

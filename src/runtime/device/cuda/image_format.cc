@@ -63,19 +63,20 @@ const Entry* find(const Entry (&table)[N], std::uint32_t number) {
   return found != std::end(table) ? found : nullptr;
 }
 
-// Rounded to nearest, ties to even.
+// Cut off, as by a write of a kernel (rewrite/ptx/image_functions.cc).
 std::uint16_t half_of(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
-  if (std::isnan(value)) return sign | 0x7e00;
+  constexpr std::uint16_t kInfinity = 0x7c00, kLargest = 0x7bff, kNotANumber = 0x7e00;
+  if (std::isnan(value)) return kNotANumber;
   const float magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
-  if (magnitude >= 65520) return sign | 0x7c00;
+  if (magnitude >= 65536) return sign | (std::isinf(value) ? kInfinity : kLargest);
   // The distance of neighbouring halves: 2^-24 below 2^-14, else 2^-10 of the power of two below the value.
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   const int step = std::max(exponent - 1, -14) - 10;
-  const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -step)));
+  const auto steps = static_cast<std::uint32_t>(std::floor(std::ldexp(magnitude, -step)));
   return static_cast<std::uint16_t>(sign + steps + (static_cast<std::uint32_t>(step + 24) << 10));
 }
 
@@ -84,14 +85,19 @@ float srgb_of(float linear) {
   return linear <= 0.0031308F ? 12.92F * linear : 1.055F * std::pow(linear, 1 / 2.4F) - 0.055F;
 }
 
-// A channel's bits.
+// What is added before a fraction is cut off, so that 17/32 and more become one.
+constexpr float kRounding = 15.0F / 32;
+
+// A channel's bits, converted as by a write of a kernel.
 std::uint32_t stored(const ImageFormat& format, std::uint32_t value) {
   const std::uint32_t max = format.channel_bytes == 4 ? ~0U : (1U << 8 * format.channel_bytes) - 1;
   const auto signed_max = static_cast<std::int32_t>(max >> 1);
   const auto normalized = [&](float low, std::uint32_t scale) {
     const float v = std::bit_cast<float>(value);
-    const float clamped = std::isnan(v) ? low : std::clamp(v, low, 1.0F);
-    return static_cast<std::uint32_t>(static_cast<std::int32_t>(std::nearbyint(clamped * static_cast<float>(scale))));
+    const float clamped = std::isnan(v) ? 0 : std::clamp(v, low, 1.0F);
+    const float scaled = clamped * static_cast<float>(scale);
+    return static_cast<std::uint32_t>(
+        static_cast<std::int32_t>(std::copysign(std::floor(std::fabs(scaled) + kRounding), scaled)));
   };
   switch (format.store) {
     case StoreKind::half:

@@ -10,8 +10,7 @@ namespace {
 
 class NvidiaOpenCl final : public FrontEnd {
  public:
-  NvidiaOpenCl(std::unique_ptr<Native> native, bool has_images)
-      : native_(std::move(native)), compilation_(*native_), has_images_(has_images) {}
+  explicit NvidiaOpenCl(std::unique_ptr<Native> native) : native_(std::move(native)), compilation_(*native_) {}
 
   Compilation& compilation() override { return compilation_; }
   Status device_info(std::uint32_t name, std::vector<std::byte>& answer) const override {
@@ -31,7 +30,7 @@ class NvidiaOpenCl final : public FrontEnd {
            compilation_.argument_info(*kernel.object, 0, CL_KERNEL_ARG_ADDRESS_QUALIFIER, answer) == status::kSuccess;
   }
   [[nodiscard]] bool reports_registers() const override { return true; }
-  [[nodiscard]] bool has_images() const override { return has_images_; }
+  [[nodiscard]] bool has_images() const override { return true; }
   Status image_formats(MemoryFlags flags, ImageType type, std::vector<std::byte>& answer) const override {
     return runtime::image_formats(*native_, flags, type, answer);
   }
@@ -39,20 +38,19 @@ class NvidiaOpenCl final : public FrontEnd {
  private:
   const std::unique_ptr<Native> native_;
   OpenClCompilation compilation_;
-  const bool has_images_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<FrontEnd>> make_nvidia_opencl(std::unique_ptr<Native> native, bool has_images) {
+Result<std::unique_ptr<FrontEnd>> make_nvidia_opencl(std::unique_ptr<Native> native) {
   if (!native->platform_name().starts_with("NVIDIA")) return Error{"no OpenCL of NVIDIA here"};
-  return std::unique_ptr<FrontEnd>(std::make_unique<NvidiaOpenCl>(std::move(native), has_images));
+  return std::unique_ptr<FrontEnd>(std::make_unique<NvidiaOpenCl>(std::move(native)));
 }
 
-Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device, bool has_images) {
+Result<std::unique_ptr<FrontEnd>> open_nvidia_opencl(const std::string& device) {
   auto native = Native::open({device.empty() ? "NVIDIA" : device});
   if (!native) return native.error();
-  return make_nvidia_opencl(std::move(*native), has_images);
+  return make_nvidia_opencl(std::move(*native));
 }
 
 }  // namespace wm::runtime::cuda
