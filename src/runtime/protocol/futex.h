@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 
 namespace wm::runtime {
 
@@ -84,18 +83,5 @@ class AwakeTime {
 };
 // Waits with the threads of this process that may stay awake.
 bool wait_awake(const std::function<bool()>& ready, const AwakeTime& time);
-
-// A mutex for sections of a few microseconds: a thread spins before it blocks.
-class SpinMutex {
- public:
-  void lock() {
-    if (!spin_until([this] { return mutex_.try_lock(); }, 4 * spin_time())) mutex_.lock();
-  }
-  bool try_lock() { return mutex_.try_lock(); }
-  void unlock() { mutex_.unlock(); }
-
- private:
-  std::mutex mutex_;
-};
 
 }  // namespace wm::runtime

@@ -46,7 +46,7 @@ void CallbackCompletion::deliver() {
     completions.swap(reported_);
     pending_.store(false, std::memory_order_relaxed);
   }
-  const std::lock_guard lock(handler_.mutex());
+  const FirstLock lock(handler_.mutex());
   handler_.complete(completions);
 }
 
@@ -56,7 +56,7 @@ void CallbackCompletion::run() {
     std::optional<std::uint64_t> alarm;
     bool busy = false;  // a command is on the device
     {
-      const std::lock_guard lock(handler_.mutex());
+      const FirstLock lock(handler_.mutex());
       alarm = handler_.next_alarm();
       busy = counts_.events != 0;
     }

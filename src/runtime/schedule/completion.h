@@ -8,8 +8,8 @@
 #include <span>
 
 #include "runtime/device/completion_flags.h"
-#include "runtime/protocol/futex.h"
 #include "runtime/schedule/command.h"
+#include "runtime/schedule/spin_mutex.h"
 
 namespace wm::runtime {
 

@@ -242,14 +242,14 @@ void PollingCompletion::query(Completion& completion) const {
 void PollingCompletion::deliver() {
   std::vector<Completion> completed;
   {
-    const std::lock_guard lock(handler_.mutex());
+    const FirstLock lock(handler_.mutex());
     for (const Watched& w : watched_) {
       if (w.state <= status::kComplete) take(w, completed);
     }
     watched_.clear();
   }
   for (Completion& c : completed) query(c);
-  const std::lock_guard lock(handler_.mutex());
+  const FirstLock lock(handler_.mutex());
   on_device_.fetch_sub(completed.size(), std::memory_order_relaxed);
   handler_.complete(completed);
   correct_alarm();
@@ -278,7 +278,7 @@ bool PollingCompletion::poll() {
 }
 
 PollingCompletion::Choice PollingCompletion::choose() {
-  const std::lock_guard lock(handler_.mutex());
+  const FirstLock lock(handler_.mutex());
   choose_events();
   return {changes_, handler_.next_alarm()};
 }

@@ -63,7 +63,7 @@ const Entry* find(const Entry (&table)[N], std::uint32_t number) {
   return found != std::end(table) ? found : nullptr;
 }
 
-// Cut off, as by a write of a kernel (rewrite/ptx/image_functions.cc).
+// The half is cut off, as by a write of a kernel (rewrite/ptx/image_functions.cc).
 std::uint16_t half_of(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
@@ -85,10 +85,10 @@ float srgb_of(float linear) {
   return linear <= 0.0031308F ? 12.92F * linear : 1.055F * std::pow(linear, 1 / 2.4F) - 0.055F;
 }
 
-// What is added before a fraction is cut off, so that 17/32 and more become one.
+// A fraction of 17/32 and more becomes one: it is cut off after this number was added.
 constexpr float kRounding = 15.0F / 32;
 
-// A channel's bits, converted as by a write of a kernel.
+// Returns a channel's bits, converted as by a write of a kernel.
 std::uint32_t stored(const ImageFormat& format, std::uint32_t value) {
   const std::uint32_t max = format.channel_bytes == 4 ? ~0U : (1U << 8 * format.channel_bytes) - 1;
   const auto signed_max = static_cast<std::int32_t>(max >> 1);

@@ -1,0 +1,100 @@
+// The order in which threads take a SpinMutex.
+#include "runtime/schedule/spin_mutex.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include "runtime/helper/thread_state.h"
+
+namespace wm::runtime {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Runs `body` in a thread, and returns when the thread sleeps in it.
+template <typename Body>
+std::thread sleeping_thread(Body body) {
+  std::atomic<pid_t> id{0};
+  std::thread thread([&id, body] {
+    id = ::gettid();
+    body();
+  });
+  while (id == 0) std::this_thread::yield();
+  test::wait_until_asleep(id);
+  return thread;
+}
+
+TEST(SpinMutex, AThreadThatLocksFirstIsBeforeThoseThatComeLater) {
+  for (int i = 0; i < 50; ++i) {
+    SpinMutex mutex;
+    std::vector<int> order;
+    std::vector<std::thread> threads;
+    mutex.lock();
+    threads.push_back(sleeping_thread([&] {
+      const FirstLock lock(mutex);
+      order.push_back(0);
+    }));
+    for (int later = 1; later < 4; ++later)
+      threads.push_back(sleeping_thread([&, later] {
+        const std::lock_guard lock(mutex);
+        order.push_back(later);
+      }));
+    mutex.unlock();
+    for (std::thread& t : threads) t.join();
+    ASSERT_EQ(order.size(), 4U);
+    ASSERT_EQ(order.front(), 0) << "round " << i;
+  }
+}
+
+// A woken thread takes longer to take the mutex than one that spins, which would lock many times before it.
+TEST(SpinMutex, AThreadIsHeldBackWhileAnotherWaitsToBeFirst) {
+  SpinMutex mutex;
+  mutex.lock();
+  std::atomic<bool> first_has_it{false};
+  std::atomic<bool> in_order{true};
+  std::thread first = sleeping_thread([&] {
+    const FirstLock lock(mutex);
+    first_has_it = true;
+  });
+  std::vector<std::thread> later;
+  for (int i = 0; i < 4; ++i)
+    later.push_back(sleeping_thread([&] {
+      for (int n = 0; n < 100; ++n) {
+        const std::lock_guard lock(mutex);
+        if (!first_has_it) in_order = false;
+      }
+    }));
+  mutex.unlock();
+  first.join();
+  for (std::thread& t : later) t.join();
+  EXPECT_TRUE(in_order);
+}
+
+TEST(SpinMutex, EveryThreadGetsItInTheEnd) {
+  constexpr int kThreads = 6;
+  constexpr int kTimes = 2000;
+  SpinMutex mutex;
+  int count = 0;  // guarded by the mutex
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (int n = 0; n < kTimes; ++n) {
+        if (t < 2) {
+          const FirstLock lock(mutex);
+          ++count;
+        } else {
+          const std::lock_guard lock(mutex);
+          ++count;
+        }
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(count, kThreads * kTimes);
+}
+
+}  // namespace
+}  // namespace wm::runtime
