@@ -59,6 +59,7 @@ void BlockSlots::begin(std::unique_ptr<BlockRun> run, std::uint64_t at) {
   r->loads = 0;
   r->completed_barriers.reset();
   r->stopping = false;
+  r->releasing = true;
   issue_.counters().set_program(r->run->kernel.kernel_index, *r->run->kernel.program);
   for (std::uint32_t i = 0; i < count; ++i) {
     WarpSlot& w = issue_.warps().claim(*r, i);
@@ -70,7 +71,9 @@ void BlockSlots::begin(std::unique_ptr<BlockRun> run, std::uint64_t at) {
     ++r->alive;
     issue_.prepare(w, at, at + 1);
   }
+  r->releasing = false;
   residents_.push_back(std::move(r));
+  check_barrier(*residents_.back(), at);
 }
 
 std::unique_ptr<BlockRun> BlockSlots::detach(ResidentBlock& r) {
@@ -132,33 +135,41 @@ void BlockSlots::follow(FinishedBlock& block, std::uint64_t number) {
 }
 
 void BlockSlots::check_barrier(ResidentBlock& r, std::uint64_t now) {
-  if (r.run == nullptr || r.at_barrier == 0) return;
-  // Warps that wait go on only if a barrier has completed since the last call, or if all of them wait.
-  const std::uint64_t completed = r.run->block.completed_barriers();
-  if (r.at_barrier != r.alive && r.completed_barriers == completed) return;
-  r.completed_barriers = completed;
-  issue_.charge_until(now);
-  WarpTable& warps = issue_.warps();
-  const std::uint32_t before = r.at_barrier;
-  if (r.at_barrier == r.alive) {
-    const bool any = std::any_of(r.warps.begin(), r.warps.end(), [&](std::uint16_t number) {
-      return warps[number].state == WarpState::barrier && warps[number].warp->ready();
-    });
-    if (!any) r.run->block.unblock();
-    if (r.run->block.fault()) return fault(r);
-  }
-  const std::uint64_t release = issue_.barrier_release(r.warps.size());
+  if (r.run == nullptr || r.at_barrier == 0 || r.releasing || r.stopping) return;
+  do {
+    // Warps that wait go on only if a barrier has completed since the last call, or if all of them wait.
+    const std::uint64_t completed = r.run->block.completed_barriers();
+    if (r.at_barrier != r.alive && r.completed_barriers == completed) return;
+    r.completed_barriers = completed;
+    issue_.charge_until(now);
+    if (r.at_barrier == r.alive) {
+      const bool any = std::any_of(r.warps.begin(), r.warps.end(), [&](std::uint16_t number) {
+        const WarpSlot& w = issue_.warps()[number];
+        return w.state == WarpState::barrier && w.warp->ready();
+      });
+      if (!any) r.run->block.unblock();
+      if (r.run->block.fault()) return fault(r);
+    }
+  } while (release(r, now) && r.run != nullptr && r.at_barrier != 0 && r.at_barrier == r.alive);
+}
+
+bool BlockSlots::release(ResidentBlock& r, std::uint64_t now) {
+  const std::uint64_t from = now + issue_.barrier_release(r.warps.size());
+  bool any = false;
+  r.releasing = true;
   for (const std::uint16_t number : r.warps) {
     if (r.at_barrier == 0) break;
-    WarpSlot& w = warps[number];
+    WarpSlot& w = issue_.warps()[number];
     if (w.state != WarpState::barrier || (!w.warp->ready() && !w.warp->done())) continue;
+    any = true;
     issue_.leave(w);
     --r.at_barrier;
     w.state = WarpState::done;
-    issue_.prepare(w, now, now + release);
-    if (r.run == nullptr) return;
+    issue_.prepare(w, now, from);
+    if (r.run == nullptr) break;
   }
-  if (r.at_barrier != before && r.at_barrier == r.alive) check_barrier(r, now);
+  r.releasing = false;
+  return any;
 }
 
 // The block issues no more; it is off the SM once its loads have come back.

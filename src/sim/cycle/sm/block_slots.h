@@ -89,6 +89,8 @@ class BlockSlots {
 
   void begin(std::unique_ptr<BlockRun> run, std::uint64_t at);
   std::unique_ptr<ResidentBlock> new_resident();
+  // Prepares the warps that wait and can go on. False: there are none.
+  bool release(ResidentBlock& block, std::uint64_t now);
   void halt(ResidentBlock& block);
   void finish(ResidentBlock& block, std::uint64_t now);
   void follow(FinishedBlock& block, std::uint64_t number);

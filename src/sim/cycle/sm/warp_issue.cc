@@ -76,7 +76,7 @@ void WarpIssue::prepare(WarpSlot& w, std::uint64_t now, std::uint64_t not_before
       w.state = WarpState::barrier;
       s.barrier |= w.bit;
       ++w.resident->at_barrier;
-      return;
+      return events_.on_barrier(*w.resident, now);
     }
     const TimedOp& op = w.ops[w.executed() ? w.front->pc : w.warp->next_pc()];
     w.next = &op;
@@ -148,6 +148,7 @@ void WarpIssue::issue_now(SchedulerState& s, WarpSlot& w, std::uint64_t now) {
   const bool turns = op.kind == TimedKind::branch;
   const bool second = issue_width_ > 1 && !turns && op.issue_slots == 1;
   prepare(w, now, turns ? now + op.latency + turn(w, op, lanes) : now + (second ? 0 : 1));
+  // The last warp that arrives or exits does not wait itself.
   if (op.kind == TimedKind::barrier || step.exited) events_.on_barrier(r, now);
 }
 

@@ -22,7 +22,7 @@ class IssueEvents {
   // A block starts or a reply arrives at `now`.
   virtual void on_arrival(std::uint64_t now) = 0;
   virtual void on_warp_exited(WarpSlot& warp, std::uint64_t now) = 0;
-  // A warp of the block reached a barrier or exited: warps that wait may go on.
+  // A warp of the block reached a barrier, waits or exited: warps that wait may go on.
   virtual void on_barrier(ResidentBlock& block, std::uint64_t now) = 0;
   virtual void on_fault(ResidentBlock& block) = 0;
 

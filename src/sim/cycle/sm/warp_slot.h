@@ -26,7 +26,8 @@ struct ResidentBlock {
   std::uint32_t at_barrier = 0;                     // warps that wait at a barrier
   std::uint32_t loads = 0;                          // in flight
   std::optional<std::uint64_t> completed_barriers;  // the block's number of them when its warps were last released
-  bool stopping = false;  // it does not issue any more and leaves when its loads have come back
+  bool stopping = false;   // it does not issue any more and leaves when its loads have come back
+  bool releasing = false;  // its warps are being prepared; whether all of them wait is known after that
 };
 
 // The fields used at every issue come first and fill a line of the host's cache.
