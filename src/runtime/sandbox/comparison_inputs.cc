@@ -21,14 +21,29 @@ void store(std::span<std::byte> bytes, std::uint64_t at, T value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-void store_number(const ComparedBuffer& buffer, std::span<std::byte> bytes, std::uint64_t at, std::uint64_t random) {
-  const double fraction = 0.5 + static_cast<double>(random % 1024) / 1024;
-  if (buffer.floating && buffer.width == 8) return store(bytes, at, fraction);
-  if (buffer.floating && buffer.width == 4) return store(bytes, at, static_cast<float>(fraction));
+void store_fraction(const ComparedBuffer& buffer, InputSet set, std::span<std::byte> bytes, std::uint64_t at,
+                    std::uint64_t random) {
   // Half-precision numbers between 0.5 and 1.
-  if (buffer.floating) return store(bytes, at, static_cast<std::uint16_t>(0x3800 + random % 1024));
-  const std::uint64_t small = random % 4;
-  std::memcpy(bytes.data() + at, &small, buffer.width);  // little-endian, as every host of the runtime
+  if (buffer.width != 4 && buffer.width != 8)
+    return store(bytes, at, static_cast<std::uint16_t>(0x3800 + random % 1024));
+  const double scale = set == InputSet::small ? 1 : static_cast<double>(1U << (random >> 32) % 6);
+  const double number = scale * (0.5 + static_cast<double>(random % 1024) / 1024);
+  if (buffer.width == 8) return store(bytes, at, number);
+  store(bytes, at, static_cast<float>(number));
+}
+
+std::uint64_t integer(const ComparedBuffer& buffer, InputSet set, std::uint64_t bound, std::uint64_t random) {
+  const std::uint64_t bits = std::uint64_t{8} * buffer.width;
+  if (set == InputSet::small) return random % 4;
+  if (set == InputSet::elements) return random % bound;
+  return random >> (64 - bits) >> random % bits;  // as many of each magnitude
+}
+
+void store_number(const ComparedBuffer& buffer, InputSet set, std::uint64_t bound, std::span<std::byte> bytes,
+                  std::uint64_t at, std::uint64_t random) {
+  if (buffer.floating) return store_fraction(buffer, set, bytes, at, random);
+  const std::uint64_t number = integer(buffer, set, bound, random);
+  std::memcpy(bytes.data() + at, &number, buffer.width);  // little-endian, as every host of the runtime
 }
 
 template <typename T>
@@ -65,11 +80,18 @@ std::vector<ComparedBuffer> buffers_of(const Comparison& comparison) {
   return buffers;
 }
 
-void fill(const ComparedBuffer& buffer, std::span<std::byte> bytes) {
+std::uint64_t element_bound(std::span<const ComparedBuffer> buffers) {
+  constexpr std::uint64_t kSeveral = 8;
+  std::uint64_t bound = ~std::uint64_t{0};
+  for (const ComparedBuffer& b : buffers)
+    if (b.size / b.width >= kSeveral) bound = std::min(bound, b.size / b.width);
+  return bound == ~std::uint64_t{0} ? kSeveral : bound;
+}
+
+void fill(const ComparedBuffer& buffer, InputSet set, std::uint64_t bound, std::span<std::byte> bytes) {
   std::fill(bytes.begin(), bytes.end(), std::byte{});
-  for (std::uint64_t at = 0; at + buffer.width <= bytes.size(); at += buffer.width) {
-    store_number(buffer, bytes, at, mixed(std::uint64_t{buffer.number} << 40 | at));
-  }
+  for (std::uint64_t at = 0; at + buffer.width <= bytes.size(); at += buffer.width)
+    store_number(buffer, set, bound, bytes, at, mixed(std::uint64_t{buffer.number} << 40 | at));
 }
 
 std::optional<std::string> difference(const ComparedBuffer& buffer, std::span<const std::byte> expected,

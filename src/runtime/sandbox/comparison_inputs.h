@@ -1,6 +1,7 @@
 // The inputs of a comparison's buffers, and the comparison of what its two forms left in them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -23,8 +24,17 @@ struct ComparedBuffer {
 };
 std::vector<ComparedBuffer> buffers_of(const Comparison& comparison);
 
-// Integers of 0 to 3, which are valid as indices of most arrays, and numbers between 0.5 and 1.5.
-void fill(const ComparedBuffer& buffer, std::span<std::byte> bytes);
+// The contents of buffers. A kernel may take other ways with larger values, or use them as indices of smaller arrays.
+enum class InputSet : std::uint8_t {
+  small,     // integers of 0 to 3, valid as indices of most arrays, and numbers between 0.5 and 1.5
+  elements,  // integers below the number of elements of the smallest buffer that has several, numbers up to 48
+  any,       // integers of every magnitude, numbers up to 48
+};
+inline constexpr std::array kInputSets{InputSet::small, InputSet::elements, InputSet::any};
+
+// The bound of `elements`.
+std::uint64_t element_bound(std::span<const ComparedBuffer> buffers);
+void fill(const ComparedBuffer& buffer, InputSet set, std::uint64_t bound, std::span<std::byte> bytes);
 
 // Where two results differ: integers in any bit, floating-point numbers by more than a thousandth, since compilers may
 // contract or reorder operations differently in the two forms. Nothing where they do not.

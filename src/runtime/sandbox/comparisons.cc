@@ -10,7 +10,7 @@ namespace wm::runtime::sandbox {
 namespace {
 
 // Part of the names of stored results: a change of the comparison that may change a result changes this.
-constexpr std::uint32_t kComparisonVersion = 1;
+constexpr std::uint32_t kComparisonVersion = 2;
 constexpr std::size_t kMaxResults = 4096;
 // Beyond the limits of both forms in the sandbox.
 constexpr std::chrono::seconds kLimit{90};

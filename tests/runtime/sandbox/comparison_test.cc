@@ -2,6 +2,8 @@
 // with a worker form that is wrong on purpose.
 #include "runtime/sandbox/comparison.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -88,9 +90,81 @@ TEST_F(ComparisonsOnADevice, TellWhichFormCrashed) {
   EXPECT_NE(original.reason.find("the unmodified kernel crashed: signal 11"), std::string::npos) << original.reason;
 }
 
+// Only values above 3 reach the wrong part.
+TEST_F(ComparisonsOnADevice, FindAWorkerFormThatIsWrongForLargerValues) {
+  Comparisons comparisons(options());
+  const auto body = [](const std::string& index, const std::string& sum) {
+    return "if (x[0] < 4) return;\nif (x[" + index + "] > 3) x[" + index + "] " + sum + ";\n";
+  };
+  const std::string original = "kernel void f(global uint* x, uint n) {\n" + body("get_global_id(0)", "+= n") + "}";
+  const auto right = comparisons.result(compare(original, as_workers(body("g * 8 + get_local_id(0)", "+= n"))));
+  if (!is_possible(right)) GTEST_SKIP() << "no OpenCL device";
+  EXPECT_EQ(right.verdict, Verdict::same) << right.reason;
+  const auto wrong = comparisons.result(compare(original, as_workers(body("g * 8 + get_local_id(0)", "+= n + 1"))));
+  EXPECT_EQ(wrong.verdict, Verdict::different);
+  const auto crash =
+      comparisons.result(compare(original, as_workers(body("g * 8 + get_local_id(0)", "/= x[1] / 1000"))));
+  EXPECT_EQ(crash.verdict, Verdict::different);
+}
+
+// Values as indices: larger ones are no indices of the buffer, and there is nothing to compare with.
+TEST_F(ComparisonsOnADevice, IgnoreInputsWithWhichTheUnmodifiedKernelLeavesItsBuffers) {
+  Comparisons comparisons(options());
+  const std::string body = "[get_local_id(0)] = x[x[get_local_id(0)] * 10];\n";
+  const std::string wrong = "if (x[0] > 3) x[1] = 17; else x";
+  const auto result = comparisons.result(
+      compare("kernel void f(global uint* x, uint n) { if (n != 5) return; x" + body + "}", as_workers(wrong + body)));
+  if (!is_possible(result)) GTEST_SKIP() << "no OpenCL device";
+  EXPECT_EQ(result.verdict, Verdict::same) << result.reason;
+}
+
+// A loop whose length is a value of the buffer takes too long with larger ones.
+TEST_F(ComparisonsOnADevice, IgnoreInputsWithWhichTheUnmodifiedKernelTakesLong) {
+  Comparisons comparisons(options());
+  // The sum of five small values is below 41 in spite of what other items have added to them.
+  const std::string loop =
+      "if (x[3] + x[4] + x[5] + x[6] + x[7] > 40) for (volatile ulong i = 0; i < (ulong)n << 40; ++i) {}\n";
+  const auto result = comparisons.result(compare(
+      "kernel void f(global uint* x, uint n) { " + loop + "x[get_global_id(0)] += n; }", as_workers(loop + kRight)));
+  if (!is_possible(result)) GTEST_SKIP() << "no OpenCL device";
+  EXPECT_EQ(result.verdict, Verdict::same) << result.reason;
+}
+
+TEST(ComparisonInputs, AreIntegersBelowTheNumberOfElementsOfTheSmallestArray) {
+  const std::vector<ComparedBuffer> buffers{
+      {0, 4, 4, 0, false, 4}, {1, 400, 400, 0, false, 4}, {2, 160, 160, 0, false, 8}};
+  EXPECT_EQ(element_bound(buffers), 20U) << "one element is no array";
+  EXPECT_EQ(element_bound(std::span(buffers).first(1)), 8U);
+  std::vector<std::byte> bytes(400);
+  fill(buffers[1], InputSet::elements, 20, bytes);
+  std::uint32_t largest = 0;
+  for (std::size_t at = 0; at < bytes.size(); at += 4) {
+    std::uint32_t integer = 0;
+    std::memcpy(&integer, bytes.data() + at, 4);
+    EXPECT_LT(integer, 20U);
+    largest = std::max(largest, integer);
+  }
+  EXPECT_GE(largest, 15U);
+}
+
+TEST(ComparisonInputs, AreIntegersOfEveryMagnitude) {
+  for (const std::uint32_t width : {1U, 2U, 4U, 8U}) {
+    std::vector<std::byte> bytes(4096);
+    fill({0, 4096, 4096, 0, false, width}, InputSet::any, 8, bytes);
+    std::vector<int> of_magnitude(65);
+    for (std::size_t at = 0; at < bytes.size(); at += width) {
+      std::uint64_t integer = 0;
+      std::memcpy(&integer, bytes.data() + at, width);
+      ++of_magnitude[std::bit_width(integer)];
+    }
+    EXPECT_GT(of_magnitude[8 * width], 0) << width;
+    EXPECT_GT(of_magnitude[4 * width], 0) << width;
+  }
+}
+
 TEST(ComparisonInputs, AreSmallIntegersOrNumbersNearOne) {
   std::vector<std::byte> bytes(64);
-  fill({0, 64, 64, 0, false, 8}, bytes);
+  fill({0, 64, 64, 0, false, 8}, InputSet::small, 8, bytes);
   std::uint64_t integer = 99, all = 0;
   for (std::size_t at = 0; at < 64; at += 8) {
     std::memcpy(&integer, bytes.data() + at, 8);
@@ -98,7 +172,7 @@ TEST(ComparisonInputs, AreSmallIntegersOrNumbersNearOne) {
     all += integer;
   }
   EXPECT_NE(all, 0U);
-  fill({0, 64, 64, 0, true, 4}, bytes);
+  fill({0, 64, 64, 0, true, 4}, InputSet::small, 8, bytes);
   for (std::size_t at = 0; at < 64; at += 4) {
     float number = 0;
     std::memcpy(&number, bytes.data() + at, 4);
