@@ -1,6 +1,7 @@
 #include "gpu/content.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
@@ -52,7 +53,10 @@ void store_number(Element element, std::vector<std::byte>& bytes, std::size_t in
   if (is_float(element)) {
     store_float(element, bytes, index, value);
   } else {
-    store_integer(element, bytes, index, static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
+    const bool negative = value < 0;
+    store_integer(
+        element, bytes, index,
+        negative ? static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) : static_cast<std::uint64_t>(value));
   }
 }
 
@@ -90,6 +94,15 @@ Result<Raw> read_fill(const yaml::Value& value, const std::string& what, Element
   return bytes;
 }
 
+// Whether elements can have the value; a mistake is described as in a list of values.
+Result<void> check_value(Element element, double value, const std::string& what, const Place& place) {
+  const bool is_integer = value == std::trunc(value) && std::fabs(value) < 1e30;
+  Raw ignored;
+  const auto done =
+      append(element, is_integer ? fmt::format("{:.0f}", value + 0.0) : fmt::format("{}", value), ignored);
+  return done ? Result<void>{} : Error{what + ": " + done.error().what, place};
+}
+
 Result<Raw> read_random(const yaml::Value& value, const std::string& what, Element element, std::size_t count) {
   double low = 0;
   double high = 1;
@@ -101,6 +114,11 @@ Result<Raw> read_random(const yaml::Value& value, const std::string& what, Eleme
   if (auto done = map.finish(); !done) return done.error();
   if (!bounded) return random(element, count, seed);
   if (!(low < high)) return Error{what + ": 'low' must be less than 'high'", value.place};
+  // Integers are drawn without their fractions, so that the last one is below 'high'.
+  for (const double bound : {low, high}) {
+    const double drawn = is_float(element) ? bound : bound == high ? std::ceil(high) - 1 : std::trunc(low);
+    if (auto done = check_value(element, drawn, what, value.place); !done) return done.error();
+  }
   return random_between(element, count, low, high, seed);
 }
 
@@ -110,6 +128,13 @@ Result<Raw> read_iota(const yaml::Value& value, const std::string& what, Element
   yaml::Map map(value, what);
   map.optional("from", from).optional("step", step);
   if (auto done = map.finish(); !done) return done.error();
+  // All are integers and fit where the first, the last and the step do.
+  const double last = from + step * static_cast<double>(count == 0 ? 0 : count - 1);
+  for (const double one : {from, last})
+    if (auto done = check_value(element, one, what, value.place); !done) return done.error();
+  if (!is_float(element) && step != std::trunc(step) && count > 1)
+    return Error{fmt::format("{}: 'step' must be a whole number for {}, not {}", what, name(element), step),
+                 value.place};
   return iota(element, count, from, step);
 }
 

@@ -73,13 +73,22 @@ class Reader {
     map.keep(extent ? Result<void>{} : Result<void>(extent.error()));
   }
 
+  static void take_block(yaml::Map& map, Dim3& out) {
+    constexpr std::uint32_t kMaxZ = 64;  // threads, the limit of every NVIDIA GPU so far
+    const yaml::Value* value = map.take("block");
+    take_extent(map, "block", out);
+    if (value != nullptr && out.z > kMaxZ)
+      map.keep(Error{fmt::format("{} has {} threads in z; GPUs run at most {}", map.label("block"), out.z, kMaxZ),
+                     value->place});
+  }
+
   // The keys of one launch; these are all that is left in `map`. Buffers are read once, before the first arguments.
   Result<Launch> read_launch(yaml::Map& map, const yaml::Value* buffers) {
     Launch launch;
     Bytes shared;
     map.required("entry", launch.kernel).optional("shared", shared).optional("cooperative", launch.cooperative);
     take_extent(map, "grid", launch.grid);
-    take_extent(map, "block", launch.block);
+    take_block(map, launch.block);
     const yaml::Value* arguments = map.take("arguments");
     if (auto done = map.finish(); !done) return done.error();
     launch.dynamic_shared_bytes = shared.count;
@@ -170,6 +179,8 @@ class Reader {
     const yaml::Value* content = map.take("content");
     const yaml::Value* expect = map.take("expect");
     if (auto done = map.finish(); !done) return done;
+    if (!(absolute >= 0 && relative >= 0))
+      return Error{fmt::format("'absolute' and 'relative' of {} must not be negative", member.key), member.value.place};
 
     const Element element = shape->element;
     const std::uint64_t count = shape->count;
@@ -212,10 +223,12 @@ class Reader {
       number = found;
       element = *parse_element(type);
     }
-    Bytes offset;
-    if (buffer_name != nullptr) map.optional("offset", offset);
+    const yaml::Value* begins = buffer_name != nullptr ? map.take("offset") : nullptr;
     if (auto done = map.finish(); !done) return done.error();
-    if (value.members.size() != (offset.count != 0 ? 2U : 1U)) {
+    Bytes offset;
+    if (begins != nullptr)
+      if (auto done = yaml::read(*begins, map.label("offset"), offset); !done) return done.error();
+    if (value.members.size() != (begins != nullptr ? 2U : 1U)) {
       return Error{what + " must be one of: a typed value (u32: 5), buffer: NAME, struct: [MEMBER, …], local: SIZE",
                    value.place};
     }

@@ -273,6 +273,7 @@ Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
   if (!value) return value.error();
   GpuConfig c;
   Map map(*value, "");
+  const yaml::Value* name = map.take("name");
   map.required("name", c.name).optional("about", c.about).optional("launch_latency", c.launch_latency);
   map.optional("block_interval", c.block_interval);
   map.optional("assembled", c.assembled);
@@ -282,6 +283,7 @@ Result<GpuConfig> parse_gpu(std::string_view text, const std::string& file) {
   read_host_link(map, c.host);
   read_power(map, c.power);
   if (auto read = map.finish(); !read) return read.error();
+  if (c.name.empty()) return Error{"'name' must not be empty", name->place};
   if (auto possible = validate(c); !possible) {
     Error e = possible.error();
     // The line of the part the message starts with: "dram: …".

@@ -73,6 +73,30 @@ TEST(Content, MistakesAreNamed) {
             "c.yaml:1: 'content': 'low' must be less than 'high'");
 }
 
+TEST(Content, IntegersThatDoNotFitAreRefused) {
+  const auto refusal = [](const std::string& text, Element element, std::size_t count) {
+    const auto read = content(text, element, count);
+    return read ? std::string("accepted") : read.error().what;
+  };
+  EXPECT_EQ(refusal("{random: {low: 0, high: 1e30}}", Element::u32, 8),
+            "'content': '1e+30' is no u32 (0 to 4294967295)");
+  EXPECT_EQ(refusal("{random: {low: -5, high: 1}}", Element::u32, 8), "'content': '-5' is no u32 (0 to 4294967295)");
+  EXPECT_EQ(refusal("{random: {low: 0, high: 257}}", Element::u8, 8), "'content': '256' is no u8 (0 to 255)");
+  EXPECT_EQ(refusal("{random: {low: 0, high: 256}}", Element::u8, 8), "accepted");
+  EXPECT_EQ(refusal("{random: {low: -0.5, high: 0.5}}", Element::u8, 8), "accepted") << "all are 0";
+  EXPECT_EQ(refusal("{random: {low: 0, high: 1e300}}", Element::f32, 8),
+            "'content': '1e+300' is no f32 (a number of at most 3.4028e+38)");
+  EXPECT_EQ(refusal("{iota: {from: 1.5}}", Element::u8, 2), "'content': '1.5' is no u8 (0 to 255)");
+  EXPECT_EQ(refusal("{iota: {from: -1}}", Element::u8, 2), "'content': '-1' is no u8 (0 to 255)");
+  EXPECT_EQ(refusal("{iota: {from: 0, step: -100}}", Element::u8, 2), "'content': '-100' is no u8 (0 to 255)");
+  EXPECT_EQ(refusal("{iota: {from: 0, step: 0.5}}", Element::u8, 3),
+            "'content': 'step' must be a whole number for u8, not 0.5");
+  EXPECT_EQ(refusal("{iota: {from: 250, step: 5}}", Element::u8, 2), "accepted");
+  EXPECT_EQ(refusal("{iota: {from: 250, step: 5}}", Element::u8, 3), "'content': '260' is no u8 (0 to 255)");
+  const auto large = content("{iota: {from: 9223372036854775808, step: 0}}", Element::u64, 1);
+  EXPECT_EQ(values<std::uint64_t>(*large)[0], std::uint64_t{1} << 63);
+}
+
 TEST(Content, AFileWithoutAnEndIsTooLong) {
   EXPECT_EQ(content("{file: /dev/zero}", Element::f32, 2).error().to_string(),
             "c.yaml:1: 'content': '/dev/zero' has more than 8 bytes");

@@ -156,6 +156,11 @@ TEST(Description, MistakesAreNamedWithTheirLine) {
             "local: SIZE");
   EXPECT_EQ(complaint(kGood, "offset: 8 B", "offset: 17 B"),
             "dir/k.yaml:14: argument 3: 'offset' lies past the buffer");
+  EXPECT_EQ(complaint(kGood, "offset: 8 B", "offset: 0 B"), "") << "it begins where the buffer does";
+  EXPECT_EQ(complaint(kGood, "expect: {fill: 7}", "absolute: -1, expect: {fill: 7}"),
+            "dir/k.yaml:9: 'absolute' and 'relative' of y must not be negative");
+  EXPECT_EQ(complaint(kGood, "block: 256", "block: [1, 1, 65]"),
+            "dir/k.yaml:5: 'block' has 65 threads in z; GPUs run at most 64");
   EXPECT_EQ(complaint(kGood, "content: iota", "content: iotta").substr(0, 40),
             "dir/k.yaml:9: 'content' in y must be zer");
   EXPECT_EQ(complaint(kGood, "-3, 4e2", "-3"), "dir/k.yaml:8: 'content' in x has 3 values, the buffer 4 elements");

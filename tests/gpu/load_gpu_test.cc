@@ -45,6 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
                               "size must"},
                       Mistake{"texture_cache: {size: 12 KB, ways: 24, latency: 36",
                               "texture_cache: {size: 12 KB, ways: 24, latency: 0", "latency"},
+                      Mistake{"name: smqos24", "name: \"\"", "'name' must not be empty"},
                       Mistake{"l2: {size: 768 KB", "l2: {dirty_ways: 9, size: 768 KB", "dirty_ways"},
                       Mistake{"l2: {size: 768 KB, slices: 6", "l2: {size: 768 KB, slices: 7", "multiple"},
                       Mistake{"dram: {channels: 6", "dram: {channels: many", "channels"},

@@ -3,6 +3,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "base/nearest.h"
@@ -118,7 +119,9 @@ Result<lab::KernelSpec> parse_kernel(const std::string& text, const std::string&
   spec.name = word->name;
   spec.size = size;
   spec.launches = launches;
+  std::set<std::string> seen;
   for (const auto& [key, value] : word->settings) {
+    if (!seen.insert(key).second) return Error{fmt::format("kernel '{}': '{}' is given twice", word->name, key)};
     if (key == "size" && gpu::is_description(word->name))
       return Error{fmt::format("kernel '{}' has one size: 'size' is a setting of the zoo's kernels", word->name)};
     if (auto r = apply(key, value, spec); !r)

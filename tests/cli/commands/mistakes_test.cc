@@ -87,6 +87,7 @@ TEST(Mistakes, OptionsWithoutAValueSayWhatTheyNeed) {
   expect_mistake("bench sim vecad",
                  "no benchmark 'vecad' (did you mean 'vecadd'?); there are vecadd, sgemm, fma, gather");
   expect_mistake("sim --kernel vecadd:launches=-1", "'launches' must be a whole number from 0 to 4294967295, not '-1'");
+  expect_mistake("sim --kernel vecadd:size=small:size=large", "kernel 'vecadd': 'size' is given twice");
   expect_mistake("sim --kernel vecadd:priority=99999999999", "'priority' must be a whole number from -2147483648 to");
 }
 
