@@ -20,6 +20,7 @@ void add_compare(const Command& wm);
 void add_validate(const Command& wm);
 void add_lab(const Command& wm);
 void add_lab_run(const Command& lab);
+void add_lab_confirm(const Command& lab);
 void add_lab_show(const Command& lab);
 void add_lab_report(const Command& lab);
 void add_lab_exchange(const Command& lab);

@@ -185,6 +185,17 @@ Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, c
   return all;
 }
 
+lab::Matrix together(const std::vector<Planned>& plans) {
+  lab::Matrix all;
+  std::set<std::string> seen;
+  for (const Planned& p : plans) {
+    all.gpus.insert(p.matrix.gpus.begin(), p.matrix.gpus.end());
+    for (const lab::Cell& c : p.matrix.cells)
+      if (seen.insert(c.key).second) all.cells.push_back(c);
+  }
+  return all;
+}
+
 Result<lab::Results> find_results(const std::string& store) {
   if (!store.empty()) return lab::load_results(store);
   std::vector<std::string> files;
@@ -210,13 +221,15 @@ Result<lab::Results> find_results(const std::string& store) {
         all.rows[at->second] = std::move(row);
     }
     all.gpus.merge(results->gpus);
+    std::move(results->confirmed.begin(), results->confirmed.end(), std::back_inserter(all.confirmed));
   }
   return all;
 }
 
 Result<std::vector<lab::Figure>> shown_figures(const std::vector<lab::Experiment>& experiments,
                                                const std::string& protocol,
-                                               const std::map<std::string, const lab::Row*>& rows) {
+                                               const std::map<std::string, const lab::Row*>& rows,
+                                               const lab::Confirmations& confirmed) {
   const bool longest = protocol == "longest";
   std::vector<lab::Figure> figures;
   for (const lab::Experiment& e : experiments) {
@@ -225,7 +238,8 @@ Result<std::vector<lab::Figure>> shown_figures(const std::vector<lab::Experiment
          longest ? std::vector<std::string>{"paper", "quick"} : std::vector<std::string>{protocol}) {
       const auto plans = plan({e}, name);
       if (!plans) return plans.error();
-      for (const Planned& p : *plans) of_one.push_back(lab::make_figure(e, *e.protocol(name), p.matrix, rows));
+      for (const Planned& p : *plans)
+        of_one.push_back(lab::make_figure(e, *e.protocol(name), p.matrix, rows, confirmed));
     }
     if (longest && of_one.size() > 1) {
       lab::keep_longest(of_one);
@@ -259,6 +273,7 @@ void add_lab(const Command& wm) {
   add_lab_run(lab);
   add_lab_show(lab);
   add_lab_report(lab);
+  add_lab_confirm(lab);
   add_lab_exchange(lab);
 }
 

@@ -31,6 +31,8 @@ struct Planned {
 };
 Result<std::vector<Planned>> plan(const std::vector<lab::Experiment>& figures, const std::string& protocol,
                                   const std::vector<std::string>& only = {}, std::size_t first = 0);
+// The cells of all figures as one matrix, in which a shared cell occurs once.
+lab::Matrix together(const std::vector<Planned>& plans);
 
 // The options of every command that shows figures: the figures, the protocol and the store.
 struct Shown {
@@ -43,7 +45,8 @@ void add_shown(const Command& command, Shown& shown);
 // once; a figure of which a longer protocol answers only some claims is there under both.
 Result<std::vector<lab::Figure>> shown_figures(const std::vector<lab::Experiment>& experiments,
                                                const std::string& protocol,
-                                               const std::map<std::string, const lab::Row*>& rows);
+                                               const std::map<std::string, const lab::Row*>& rows,
+                                               const lab::Confirmations& confirmed);
 
 // The rows of `store`; where none is named, those of wm-lab.db in this folder and those that came with warpmux.
 Result<lab::Results> find_results(const std::string& store);

@@ -59,9 +59,12 @@ Result<int> merge_into(const MergeOptions& o, const std::vector<lab::Results>& s
     if (merged->replaced > 0)
       output.say(
           fmt::format("{}: {} of this code in place of rows of other code\n", path, counted(merged->replaced, "row")));
+    if (merged->confirmed > 0)
+      output.say(fmt::format("{}: {} of rows of older code taken\n", path, counted(merged->confirmed, "confirmation")));
     if (merged->disagreed > 0)
       output.say(
-          fmt::format("{}: {} with another run hash under the same code\n", path, counted(merged->disagreed, "row")));
+          fmt::format("{}: {} with another run hash under the same code, or under code that counts as the same\n", path,
+                      counted(merged->disagreed, "row")));
     disagreed |= merged->disagreed > 0;
   }
   return disagreed ? 1 : 0;

@@ -74,7 +74,7 @@ Result<int> report(const LabReportOptions& o) {
   const auto results = find_results(o.store);
   if (!results) return results.error();
   const auto rows = lab::index(*results);
-  auto made = shown_figures(*experiments, o.protocol, rows);
+  auto made = shown_figures(*experiments, o.protocol, rows, lab::Confirmations(results->confirmed));
   if (!made) return made.error();
   std::vector<lab::Figure> figures = *std::move(made);
   std::erase_if(figures, [](const lab::Figure& f) { return f.done == 0; });

@@ -1,7 +1,6 @@
 // wm lab run: the cells that the store does not have, on this machine's cores or as job arrays of a Slurm cluster.
 #include <filesystem>
 #include <fmt/format.h>
-#include <set>
 #include <thread>
 
 #include "base/counted.h"
@@ -39,18 +38,6 @@ struct LabRunOptions {
   std::string json;
   std::string cache = lab::IsolatedCache::default_folder();
 };
-
-// The cells of all figures as one matrix, in which a shared cell occurs once.
-lab::Matrix together(const std::vector<Planned>& plans) {
-  lab::Matrix all;
-  std::set<std::string> seen;
-  for (const Planned& p : plans) {
-    all.gpus.insert(p.matrix.gpus.begin(), p.matrix.gpus.end());
-    for (const lab::Cell& c : p.matrix.cells)
-      if (seen.insert(c.key).second) all.cells.push_back(c);
-  }
-  return all;
-}
 
 nlohmann::ordered_json json_of(const lab::RunSummary& s) {
   return {{"schema", 1},

@@ -20,7 +20,7 @@ Result<int> show(const LabShowOptions& o) {
   const auto results = find_results(o.store);
   if (!results) return results.error();
   const auto rows = lab::index(*results);
-  const auto shown = shown_figures(*figures, o.protocol, rows);
+  const auto shown = shown_figures(*figures, o.protocol, rows, lab::Confirmations(results->confirmed));
   if (!shown) return shown.error();
   const Output output(o.json);
   nlohmann::ordered_json documents = nlohmann::ordered_json::array();

@@ -76,9 +76,14 @@ std::string grid(const lab::Figure& f, const std::string& facet) {
 std::string text_of(const lab::Figure& f, const std::string& store) {
   const lab::Experiment& e = *f.experiment;
   std::string text = styled(Style::bold, e.id) + "  " + e.title + "\n";
-  text += fmt::format("{} protocol, {} of {} cells{}{}\n", f.protocol, f.done, f.cells,
-                      f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
-                      f.stale > 0 ? fmt::format(", {} stale: done by other code than this", f.stale) : "");
+  text +=
+      fmt::format("{} protocol, {} of {} cells{}{}{}\n", f.protocol, f.done, f.cells,
+                  f.failed > 0 ? fmt::format(", {} failed", f.failed) : "",
+                  f.stale > 0 ? fmt::format(", {} stale: done by other code than this", f.stale) : "",
+                  f.confirmed.empty()
+                      ? ""
+                      : fmt::format(", {} of older code that count as current: {} run again had the same run hashes",
+                                    f.confirmed.size(), lab::sampled_text(f.confirmations)));
   if (f.done == 0) {
     // Exported JSON takes no results.
     const bool named = !store.empty() && !store.ends_with(".json");

@@ -85,8 +85,18 @@ std::string isolated_id(const RunSpec& spec, const Cell& cell) { return "isolate
 
 bool Runner::satisfies(const Row& row, const Cell& cell) const {
   if (options_.again) return false;
-  if (row.code_version != cell.code_version && !options_.keep_old) return false;
+  // A failed row says nothing about newer code.
+  const bool is_current = row.code_version == cell.code_version ||
+                          (row.state == Row::State::done && confirmed_.covers(row.code_version, cell.code_version));
+  if (!is_current && !options_.keep_old) return false;
   return row.state == Row::State::done || !options_.retry;
+}
+
+Result<void> Runner::read_confirmations() {
+  auto confirmed = store_.confirmations();
+  if (!confirmed) return confirmed.error();
+  confirmed_ = *std::move(confirmed);
+  return {};
 }
 
 Result<Job> Runner::job_of(const std::string& id, const RunSpec& spec) const {
@@ -96,6 +106,7 @@ Result<Job> Runner::job_of(const std::string& id, const RunSpec& spec) const {
 }
 
 Result<std::vector<Cell>> Runner::missing(const Matrix& matrix, RunSummary& summary) {
+  if (auto read = read_confirmations(); !read) return read.error();
   std::vector<Cell> left;
   std::set<std::string> seen;
   for (const Cell& cell : matrix.cells) {
@@ -269,6 +280,7 @@ Result<RunSummary> Runner::run(const Matrix& matrix, const std::function<void(co
   if (!lock.held()) return Error{fmt::format("another run is filling the store '{}'", path_)};
   for (const auto& [digest, text] : matrix.gpus)
     if (auto put = store_.put_gpu(digest, text); !put) return put.error();
+  if (auto read = read_confirmations(); !read) return read.error();
   if (auto imported = import_unstored(matrix, summary); !imported) return imported.error();
   const auto left = missing(matrix, summary);
   if (!left) return left.error();

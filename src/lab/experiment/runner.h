@@ -39,7 +39,7 @@ struct Progress {
 
 struct RunSummary {
   std::size_t cells = 0;   // distinct cells
-  std::size_t stored = 0;  // cells that the store had
+  std::size_t stored = 0;  // cells that the store had; those of older code count where they are confirmed
   std::size_t ran = 0;
   std::size_t failed = 0;
   std::size_t lost = 0;         // cells whose node failed; they are still missing
@@ -58,6 +58,7 @@ class Runner {
   Result<RunSummary> run(const Matrix& matrix, const std::function<void(const Progress&)>& report);
 
  private:
+  Result<void> read_confirmations();
   Result<void> begin(const std::vector<Cell>& cells);
   Result<void> import_unstored(const Matrix& matrix, RunSummary& summary);
   Result<void> run_isolated(const std::vector<Cell>& cells, const std::function<void(const Progress&)>& report,
@@ -77,6 +78,7 @@ class Runner {
   std::string path_;
   Executor& executor_;
   RunnerOptions options_;
+  Confirmations confirmed_;
 };
 
 }  // namespace wm::lab

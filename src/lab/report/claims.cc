@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
+#include "base/counted.h"
 #include "lab/report/report.h"
 
 namespace wm::lab {
@@ -34,6 +36,21 @@ std::string line_of(const Figure& f, const JudgedClaim& c) {
                      f.experiment->id.substr(f.experiment->paper.size() + 1), c.claim->says,
                      value_text(c.claim->paper, unit), tolerance_text(*c.claim),
                      c.measured ? value_text(*c.measured, unit) : "–", verdict, runs_text(f), versions_text(f));
+}
+
+// The paragraph on rows of older code that count as current; nothing where there are none.
+std::string confirmed_text(const std::vector<Figure>& figures) {
+  std::set<std::string> cells;
+  std::set<Confirmation> confirmations;
+  for (const Figure& f : figures) {
+    cells.insert(f.confirmed.begin(), f.confirmed.end());
+    confirmations.insert(f.confirmations.begin(), f.confirmations.end());
+  }
+  if (cells.empty()) return "";
+  return fmt::format(
+      "\nRows of older code count as current where newer code had the same run hashes in a sample of them "
+      "(`wm lab confirm`): {} here, by {} that were run again.\n",
+      counted(cells.size(), "cell"), sampled_text(confirmations));
 }
 
 }  // namespace
@@ -74,6 +91,7 @@ std::string claims_markdown(const std::vector<Figure>& figures, const std::strin
       "runs. {} more could not be judged by the cells that were run. {} repeat another claim by arithmetic and are not "
       "counted.\n",
       command, n.reproduced + n.direction + n.no, n.reproduced, n.direction, n.no, n.quick, n.not_run, n.repeated);
+  text += confirmed_text(figures);
   std::vector<std::string> papers;
   for (const Figure& f : figures)
     if (std::find(papers.begin(), papers.end(), f.experiment->paper) == papers.end())

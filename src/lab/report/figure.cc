@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/number.h"
 #include "lab/report/confidence.h"
 #include "lab/store/parse_json.h"
@@ -94,6 +95,16 @@ double score_of_offline(const Record& r) {
   return measure(r, "reached").value_or(0) > 0 ? 2 - sms / 1e6 : std::min(measure(r, "of_goal").value_or(0), 1.0);
 }
 
+// A cell of other code is confirmed by records, or stale where there are none.
+void add_older(Figure& f, const Cell& cell, const std::vector<Confirmation>& records) {
+  if (records.empty()) {
+    ++f.stale;
+    return;
+  }
+  f.confirmed.insert(cell.key);
+  f.confirmations.insert(records.begin(), records.end());
+}
+
 Json json_of(const PlotRow& row) {
   Json j = Json::object();
   for (const auto& [label, value] : row.labels) j[label] = value;
@@ -158,7 +169,7 @@ std::map<std::string, const Row*> index(const Results& results) {
 }
 
 Figure make_figure(const Experiment& experiment, const Protocol& protocol, const Matrix& matrix,
-                   const std::map<std::string, const Row*>& rows) {
+                   const std::map<std::string, const Row*>& rows, const Confirmations& confirmed) {
   Figure f;
   f.experiment = &experiment;
   f.protocol = protocol.name;
@@ -174,7 +185,7 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
     if (result.is_discarded()) continue;
     ++f.done;
     const std::string& version = found->second->code_version;
-    if (version != cell.code_version) ++f.stale;
+    if (version != cell.code_version) add_older(f, cell, confirmed.path(version, cell.code_version));
     ++f.versions[version.substr(0, version.find('-'))];
     f.results.push_back(std::make_unique<Json>(std::move(result)));
     f.records.push_back({cell.key, cell.labels, f.results.back().get()});
@@ -195,6 +206,16 @@ Figure make_figure(const Experiment& experiment, const Protocol& protocol, const
     f.claims.push_back({&claim, measured, found ? found->half_width : 0, judge(claim, measured)});
   }
   return f;
+}
+
+std::string sampled_text(const std::set<Confirmation>& confirmations) {
+  std::size_t cells = 0;
+  std::size_t of = 0;
+  for (const Confirmation& c : confirmations) {
+    cells += c.cells;
+    of += c.of;
+  }
+  return fmt::format("{} of {}", cells, counted(of, "row"));
 }
 
 void keep_longest(std::vector<Figure>& figures) {
@@ -239,6 +260,7 @@ Json json_of(const Figure& f) {
           {"done", f.done},
           {"failed", f.failed},
           {"stale", f.stale},
+          {"confirmed", f.confirmed.size()},
           {"code_versions", f.versions},
           {"claims", claims},
           {"rows", rows}};

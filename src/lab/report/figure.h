@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,9 @@ struct Figure {
   std::size_t cells = 0;
   std::size_t done = 0;
   std::size_t failed = 0;
-  std::size_t stale = 0;                                         // cells done by other code than this
+  std::size_t stale = 0;                                         // cells done by other code, which are not confirmed
+  std::set<std::string> confirmed;                               // keys of cells of older code that count as current
+  std::set<Confirmation> confirmations;                          // the records by which they do
   std::map<std::string, std::size_t> versions;                   // cells done, by version of the machine's code
   std::vector<std::unique_ptr<nlohmann::ordered_json>> results;  // stable addresses, because records point to them
   Records records;
@@ -56,7 +59,10 @@ struct Figure {
 
 // Finds the results of the cells among `rows` by key.
 Figure make_figure(const Experiment& experiment, const Protocol& protocol, const Matrix& matrix,
-                   const std::map<std::string, const Row*>& rows);
+                   const std::map<std::string, const Row*>& rows, const Confirmations& confirmed = {});
+
+// "62 of 1240 rows": the sizes of the samples that the records are based on.
+std::string sampled_text(const std::set<Confirmation>& confirmations);
 
 // {"figure":…, "claims":[…], "rows":[…]} as `wm lab show --json` prints it.
 nlohmann::ordered_json json_of(const Figure& figure);

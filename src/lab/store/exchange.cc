@@ -34,6 +34,13 @@ void flatten(const Json& value, const std::string& name, std::map<std::string, s
   }
 }
 
+// A list with one item per line, so that version control shows a changed cell as one changed line.
+std::string one_a_line(const Json& items) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "\n" : ",\n") + items[i].dump();
+  return text + "\n]";
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -41,18 +48,33 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+// The records whose versions none of `known` has.
+std::vector<Confirmation> records_not_in(const std::vector<Confirmation>& known,
+                                         const std::vector<Confirmation>& records) {
+  std::vector<Confirmation> fresh;
+  for (const Confirmation& c : records)
+    if (std::none_of(known.begin(), known.end(), [&](const auto& k) { return k.from == c.from && k.to == c.to; }))
+      fresh.push_back(c);
+  return fresh;
+}
+
+// Whether two rows of a cell are of the same code, or the code of one counts as that of the other.
+bool count_as_same(const Confirmations& confirmed, const Row& a, const Row& b) {
+  return confirmed.covers(a.code_version, b.code_version) || confirmed.covers(b.code_version, a.code_version);
+}
+
 }  // namespace
 
 std::string to_json(const Results& results) {
   Json cells = Json::array();
   for (const Row& row : results.rows) cells.push_back(json_from(row));
+  Json confirmed = Json::array();
+  for (const Confirmation& c : results.confirmed) confirmed.push_back(json_from(c));
   const Json head = {{"schema", 2}, {"gpus", results.gpus}};
-  // One cell per line, so that version control shows a changed cell as one changed line.
   std::string text = head.dump();
-  text.back() = ',';
-  text += "\"cells\":[";
-  for (std::size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "\n" : ",\n") + cells[i].dump();
-  return text + "\n]}\n";
+  text.pop_back();
+  if (!confirmed.empty()) text += ",\"confirmed\":" + one_a_line(confirmed);
+  return text + ",\"cells\":" + one_a_line(cells) + "}\n";
 }
 
 Result<Results> from_json(const std::string& text, const std::string& file) {
@@ -69,6 +91,11 @@ Result<Results> from_json(const std::string& text, const std::string& file) {
     }
     if (schema != 2) return Error{fmt::format("results of schema {}; this wm reads schemas 1 and 2", schema), {file}};
     for (const Json& cell : document.at("cells")) results.rows.push_back(row_from_json(cell));
+    if (document.contains("confirmed")) {
+      auto confirmed = confirmations_from_json(document["confirmed"]);
+      if (!confirmed) return Error{confirmed.error().what, {file}};
+      results.confirmed = *std::move(confirmed);
+    }
     std::sort(results.rows.begin(), results.rows.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
     return results;
   } catch (const nlohmann::json::parse_error&) {
@@ -95,7 +122,9 @@ Result<Results> load_results(const std::string& path) {
   if (!rows) return rows.error();
   auto gpus = store->gpus();
   if (!gpus) return gpus.error();
-  return Results{*std::move(rows), *std::move(gpus)};
+  auto confirmed = store->confirmations();
+  if (!confirmed) return confirmed.error();
+  return Results{*std::move(rows), *std::move(gpus), confirmed->records()};
 }
 
 std::string to_csv(const Results& results) {
@@ -124,16 +153,20 @@ std::string to_csv(const Results& results) {
 Result<Merged> merge(RowStore& into, const Results& from, const std::function<bool(const Row&)>& of_this_code) {
   Merged merged;
   std::vector<Row> take;
+  const auto before = into.confirmations();
+  if (!before) return before.error();
+  const std::vector<Confirmation> fresh = records_not_in(before->records(), from.confirmed);
+  std::vector<Confirmation> records = before->records();
+  records.insert(records.end(), fresh.begin(), fresh.end());
+  const Confirmations confirmed(std::move(records));
   for (const Row& row : from.rows) {
     const auto have = into.find(row.key);
     if (!have) return have.error();
-    const bool replaces = *have && row.state == Row::State::done && (*have)->state == Row::State::done &&
-                          (*have)->code_version != row.code_version && of_this_code(row);
+    const bool both_done = *have && row.state == Row::State::done && (*have)->state == Row::State::done;
+    const bool replaces = both_done && (*have)->code_version != row.code_version && of_this_code(row);
+    if (both_done && (*have)->run_hash != row.run_hash && count_as_same(confirmed, **have, row)) ++merged.disagreed;
     if (*have && !replaces && ((*have)->state == Row::State::done || row.state == Row::State::failed)) {
       ++merged.kept;
-      if ((*have)->state == Row::State::done && row.state == Row::State::done &&
-          (*have)->code_version == row.code_version && (*have)->run_hash != row.run_hash)
-        ++merged.disagreed;
       continue;
     }
     if (replaces) ++merged.replaced;
@@ -142,6 +175,9 @@ Result<Merged> merge(RowStore& into, const Results& from, const std::function<bo
   for (const auto& [digest, text] : from.gpus)
     if (auto put = into.put_gpu(digest, text); !put) return put.error();
   if (auto put = into.put(take); !put) return put.error();
+  for (const Confirmation& c : fresh)
+    if (auto put = into.put(c); !put) return put.error();
+  merged.confirmed = fresh.size();
   merged.added = take.size() - merged.replaced;
   return merged;
 }

@@ -23,10 +23,11 @@ struct Merged {
   std::size_t added = 0;
   std::size_t kept = 0;       // rows that `into` had already
   std::size_t replaced = 0;   // rows that `into` had from other code than this
-  std::size_t disagreed = 0;  // rows among those where the same code produced another run hash
+  std::size_t disagreed = 0;  // rows that both have, of the same code or of code that counts as the same, and differ
+  std::size_t confirmed = 0;  // records that `into` did not have
 };
 // Adds the rows that `into` does not have, or has only as failed; rows for which `of_this_code` holds replace those of
-// other code. All rows are added, or none (RowStore::put).
+// other code. All rows are added, or none (RowStore::put). Records of confirmed rows are added, too.
 Result<Merged> merge(RowStore& into, const Results& from, const std::function<bool(const Row&)>& of_this_code);
 
 }  // namespace wm::lab

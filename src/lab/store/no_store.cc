@@ -17,9 +17,11 @@ Store::~Store() = default;
 Result<void> Store::put(const Row&) { return kMissing; }
 Result<void> Store::put(const std::vector<Row>&) { return kMissing; }
 Result<void> Store::put_gpu(const std::string&, const std::string&) { return kMissing; }
+Result<void> Store::put(const Confirmation&) { return kMissing; }
 Result<std::optional<Row>> Store::find(const std::string&) const { return kMissing; }
 Result<void> Store::for_each(const std::function<void(const Row&)>&) const { return kMissing; }
 Result<std::vector<Row>> Store::rows() const { return kMissing; }
 Result<std::map<std::string, std::string>> Store::gpus() const { return kMissing; }
+Result<Confirmations> Store::confirmations() const { return kMissing; }
 
 }  // namespace wm::lab

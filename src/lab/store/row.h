@@ -1,10 +1,12 @@
-// The content of a store: one row per cell, and the configurations of the GPUs.
+// The content of a store: one row per cell, the configurations of the GPUs, and the confirmations of rows.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "lab/store/confirmation.h"
 
 namespace wm::lab {
 
@@ -31,6 +33,7 @@ struct Row {
 struct Results {
   std::vector<Row> rows;                    // ordered by key
   std::map<std::string, std::string> gpus;  // configuration text by digest
+  std::vector<Confirmation> confirmed = {};
 };
 
 }  // namespace wm::lab

@@ -19,7 +19,10 @@ class RowStore {
   // The same for several rows; with SQLite all of them are written or none.
   virtual Result<void> put(const std::vector<Row>& rows) = 0;
   virtual Result<void> put_gpu(const std::string& digest, const std::string& text) = 0;
+  // Replaces a record of the same two versions.
+  virtual Result<void> put(const Confirmation& confirmation) = 0;
   [[nodiscard]] virtual Result<std::optional<Row>> find(const std::string& key) const = 0;
+  [[nodiscard]] virtual Result<Confirmations> confirmations() const = 0;
 
  protected:
   RowStore() = default;

@@ -50,6 +50,10 @@ Result<void> RowsFile::read(const std::string& text) {
     try {
       if (document.contains("gpu")) {
         gpus_[document.at("gpu")] = document.at("text");
+      } else if (document.contains("confirmed")) {
+        const auto confirmation = confirmation_from_json(document.at("confirmed"));
+        if (!confirmation) return Error{confirmation.error().what, {path_, static_cast<std::uint32_t>(number)}};
+        keep(*confirmation);
       } else {
         Row row = row_from_json(document.at("row"));
         rows_[row.key] = std::move(row);
@@ -94,6 +98,20 @@ Result<void> RowsFile::put_gpu(const std::string& digest, const std::string& tex
   return {};
 }
 
+Result<void> RowsFile::put(const Confirmation& confirmation) {
+  if (auto written = append(Json{{"confirmed", json_from(confirmation)}}.dump() + "\n"); !written) return written;
+  keep(confirmation);
+  return {};
+}
+
+// The last record of two versions counts.
+void RowsFile::keep(const Confirmation& confirmation) {
+  std::erase_if(confirmed_, [&](const auto& c) { return c.from == confirmation.from && c.to == confirmation.to; });
+  confirmed_.push_back(confirmation);
+}
+
+Result<Confirmations> RowsFile::confirmations() const { return Confirmations(confirmed_); }
+
 Result<std::optional<Row>> RowsFile::find(const std::string& key) const {
   const auto row = rows_.find(key);
   return row == rows_.end() ? std::nullopt : std::optional<Row>(row->second);
@@ -103,6 +121,7 @@ Results RowsFile::results() const {
   Results all;
   for (const auto& [key, row] : rows_) all.rows.push_back(row);
   all.gpus = gpus_;
+  all.confirmed = confirmed_;
   return all;
 }
 

@@ -2,8 +2,8 @@
 // several hosts are concatenated, or merged into a store one after the other (`wm lab merge`).
 //
 // Lines are only appended, each with one write, so that a killed process leaves whole lines and at most one part of a
-// line, which is ignored. The last of several rows with one key counts. A line is {"row":…} or
-// {"gpu":"DIGEST","text":"…"}.
+// line, which is ignored. The last of several rows with one key counts. A line is {"row":…},
+// {"gpu":"DIGEST","text":"…"} or {"confirmed":…}.
 #pragma once
 
 #include <map>
@@ -21,17 +21,21 @@ class RowsFile final : public RowStore {
   Result<void> put(const Row& row) override;
   Result<void> put(const std::vector<Row>& rows) override;
   Result<void> put_gpu(const std::string& digest, const std::string& text) override;
+  Result<void> put(const Confirmation& confirmation) override;
   [[nodiscard]] Result<std::optional<Row>> find(const std::string& key) const override;
+  [[nodiscard]] Result<Confirmations> confirmations() const override;
   [[nodiscard]] Results results() const;
 
  private:
   explicit RowsFile(std::string path) : path_(std::move(path)) {}
   Result<void> read(const std::string& text);
+  void keep(const Confirmation& confirmation);
   [[nodiscard]] Result<void> append(const std::string& line) const;
 
   std::string path_;
   std::map<std::string, Row> rows_;          // by key
   std::map<std::string, std::string> gpus_;  // configuration text by digest
+  std::vector<Confirmation> confirmed_;
 };
 
 }  // namespace wm::lab

@@ -38,8 +38,10 @@ class Store final : public RowStore {
   // Writes all of the rows or none.
   Result<void> put(const std::vector<Row>& rows) override;
   Result<void> put_gpu(const std::string& digest, const std::string& text) override;
+  Result<void> put(const Confirmation& confirmation) override;
 
   [[nodiscard]] Result<std::optional<Row>> find(const std::string& key) const override;
+  [[nodiscard]] Result<Confirmations> confirmations() const override;
   // In the order of their keys.
   Result<void> for_each(const std::function<void(const Row&)>& visit) const;
   [[nodiscard]] Result<std::vector<Row>> rows() const;

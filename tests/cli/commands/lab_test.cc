@@ -1,4 +1,5 @@
 // wm lab as a user runs it: kills and resumes, errors in one line, results that travel.
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
@@ -95,6 +96,50 @@ TEST(LabCommand, RunsShowsAndExports) {
   EXPECT_THAT(two, HasSubstr("--policy spatial"));
   EXPECT_EQ(two.find("left_over"), std::string::npos);
   EXPECT_EQ(Json::parse(lab.lab("run sweep.yaml --resume --store other.db --json -").out)["ran"], 0);
+}
+
+// Rows of the present code are turned into rows of older code by a change of the exported text.
+TEST(LabCommand, ConfirmedRowsOfOlderCodeCountAsCurrent) {
+  const Lab lab;
+  EXPECT_THAT(lab.lab("confirm sweep.yaml").err, HasSubstr("nothing to confirm: there is no store 'wm-lab.db'"));
+  ASSERT_EQ(lab.lab("run sweep.yaml --jobs 2").code, 0);
+  EXPECT_THAT(lab.lab("confirm sweep.yaml").out, HasSubstr("no stale rows of these figures in wm-lab.db"));
+  ASSERT_EQ(lab.lab("export --json new.json").code, 0);
+  const auto made_older = [&](const std::string& to, const std::string& change) {
+    lab.folder.write(to, lab.folder.read("new.json"));
+    const std::string version =
+        R"sed(s/"code_version":"[0-9a-f]*-\([0-9a-f]*\)","state"/"code_version":"old-\1","state"/)sed";
+    EXPECT_EQ(shell("cd " + lab.folder.path() + " && sed -i '" + version + change + "' " + to).code, 0);
+  };
+  made_older("old.json", "");
+  ASSERT_EQ(lab.lab("merge old.db old.json").code, 0);
+  EXPECT_THAT(lab.lab("show sweep.yaml --store old.db").out, HasSubstr("9 of 9 cells, 9 stale"));
+
+  const Ran confirmed = lab.lab("confirm sweep.yaml --sample 1 --store old.db --json -");
+  ASSERT_EQ(confirmed.code, 0) << confirmed.err << confirmed.out;
+  const Json groups = Json::parse(confirmed.out)["items"];
+  ASSERT_EQ(groups.size(), 3U) << "one for each policy";
+  EXPECT_EQ(groups[0]["detail"], "confirmed: 1 of 3 rows run again, all the same");
+  ASSERT_EQ(lab.lab("merge some.db old.json").code, 0);
+  lab.folder.write("one.yaml", std::string(kSweep).replace(kSweep.find("[vecadd, fma], "), 15, ""));
+  EXPECT_THAT(
+      lab.lab("confirm one.yaml --store some.db").out,
+      HasSubstr("confirmed: 2 of 2 rows run again, all the same; 1 row of this code that these figures do not"));
+  EXPECT_FALSE(std::filesystem::exists(lab.folder.path("old.db.confirm.ndjson")));
+  ASSERT_EQ(lab.lab("export --store old.db --json all.json").code, 0);
+  ASSERT_EQ(lab.lab("merge other.ndjson all.json").code, 0);
+  for (const char* store : {"old.db", "all.json", "other.ndjson"})
+    EXPECT_THAT(lab.lab(std::string("show sweep.yaml --store ") + store).out,
+                HasSubstr("9 of 9 cells, 6 of older code that count as current: 3 of 9 rows run again had the same"));
+  EXPECT_EQ(lab.lab("run sweep.yaml --store other.ndjson --dry-run").out, "");
+
+  made_older("differs.json", R"(;s/"run_hash":"[0-9a-f]*"/"run_hash":"0123"/g)");
+  ASSERT_EQ(lab.lab("merge differs.db differs.json").code, 0);
+  const Ran refused = lab.lab("confirm sweep.yaml --store differs.db");
+  EXPECT_EQ(refused.code, 1) << refused.err;
+  EXPECT_THAT(refused.out, HasSubstr("not confirmed: 3 of 3 rows run again differ\n  wm sim --gpu qos16 --kernel"));
+  EXPECT_THAT(refused.out, HasSubstr("    run_hash: 0123 before, "));
+  EXPECT_THAT(lab.lab("show sweep.yaml --store differs.db").out, HasSubstr("9 stale"));
 }
 
 TEST(LabCommand, AMergeThatFailsLeavesStoresAsTheyWere) {

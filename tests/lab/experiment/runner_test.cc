@@ -155,6 +155,24 @@ TEST(Runner, RunsCellsAgainWhoseResultIsOfOtherCode) {
   EXPECT_EQ((*lab.store.find("c"))->code_version, "v");
 }
 
+TEST(Runner, ConfirmedRowsOfOtherCodeAreNotRunAgainUnlessTheyFailed) {
+  Lab lab;
+  ASSERT_TRUE(lab.run().ok());
+  for (const char* key : {"b", "c"}) {
+    Row old = **lab.store.find(key);
+    old.code_version = "before";
+    if (old.key == "b") old.state = Row::State::failed;
+    ASSERT_TRUE(lab.store.put(old).ok());
+  }
+  ASSERT_TRUE(lab.store.put(Confirmation{"before", "between", 1, 1, "2026-01-31"}).ok());
+  ASSERT_TRUE(lab.store.put(Confirmation{"between", "v", 1, 1, "2026-01-31"}).ok());
+  lab.executor.started.clear();
+  const auto summary = lab.run();
+  EXPECT_EQ(summary->stored, 2U);
+  EXPECT_THAT(lab.executor.started, ElementsAre("isolated x", "isolated b", "cell b"));
+  EXPECT_EQ((*lab.store.find("c"))->code_version, "before");
+}
+
 TEST(Runner, ImportsTheFinishedResultsOfAKilledRun) {
   Lab lab;
   lab.folder.write("s.db.cells/a.json", R"({"run_hash":"kept","code_version":"v","host":{"seconds":7}})");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lab/scratch.h"
+#include "lab/store/open_rows.h"
 #include "lab/store/rows.h"
 
 namespace wm::lab {
@@ -95,6 +96,46 @@ TEST(Exchange, RowsOfThisCodeReplaceThoseOfOtherCode) {
   EXPECT_EQ(merged->added, 0U);
   EXPECT_EQ(**into->find("k01"), some_row(1));
   EXPECT_EQ(**into->find("k02"), mine);
+}
+
+TEST(Exchange, ConfirmationsTravelWithTheRows) {
+  const Scratch folder;
+  const Confirmation record{"old", "c", 3, 40, "2026-01-31"};
+  Results results = some_results();
+  EXPECT_EQ(to_json(results).find("confirmed"), std::string::npos);
+  results.confirmed = {record};
+  folder.write("a.json", to_json(results));
+  for (const auto& [from, into] : {std::pair{"a.json", "b.ndjson"}, {"b.ndjson", "c.db"}}) {
+    const auto source = load_results(folder.path(from));
+    ASSERT_TRUE(source.ok()) << source.error().to_string();
+    const auto rows = open_rows(folder.path(into), RowStore::Mode::write);
+    for (const std::size_t taken : {1U, 0U}) {
+      const auto merged = merge(**rows, *source, [](const Row&) { return false; });
+      ASSERT_TRUE(merged.ok()) << merged.error().to_string();
+      EXPECT_EQ(merged->confirmed, taken);
+    }
+  }
+  EXPECT_EQ(to_json(*load_results(folder.path("c.db"))), to_json(results));
+}
+
+TEST(Exchange, ABadConfirmationIsOneLineWithFileAndKey) {
+  Results results = some_results();
+  results.confirmed = {{"old", "c", 50, 40, "2026-01-31"}};
+  EXPECT_EQ(from_json(to_json(results), "r.json").error().to_string(),
+            "r.json: 'cells' in confirmed must be a number from 1 to that of 'of', not 50");
+}
+
+TEST(Exchange, RowsThatContradictAConfirmationDisagree) {
+  const Scratch folder;
+  auto into = Store::open(folder.path("a.db"), Store::Mode::write);
+  Row old = some_row(1);
+  old.code_version = "old";
+  old.run_hash = "another";
+  ASSERT_TRUE(into->put(old).ok());
+  Results from{{some_row(1)}, {}};
+  EXPECT_EQ(merge(*into, from, [](const Row&) { return false; })->disagreed, 0U);
+  from.confirmed = {{"old", "c", 3, 40, "2026-01-31"}};
+  EXPECT_EQ(merge(*into, from, [](const Row&) { return false; })->disagreed, 1U);
 }
 
 }  // namespace

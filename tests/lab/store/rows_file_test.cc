@@ -57,6 +57,19 @@ TEST(RowsFile, FilesOfTwoHostsAreMergedIntoAStore) {
   EXPECT_EQ(**into->find("k02"), some_row(2));
 }
 
+TEST(RowsFile, TheLastConfirmationOfTwoVersionsCounts) {
+  const Scratch folder;
+  const std::string path = folder.path("r.ndjson");
+  RowsFile file = opened_rows(path);
+  const Confirmation later{"a", "b", 5, 40, "2026-02-01"};
+  ASSERT_TRUE(file.put(Confirmation{"a", "b", 3, 40, "2026-01-31"}).ok());
+  ASSERT_TRUE(file.put(later).ok());
+  EXPECT_THAT(opened_rows(path, RowsFile::Mode::read).results().confirmed, ::testing::ElementsAre(later));
+  folder.write("r.ndjson", R"({"confirmed":{"from":"a","to":"b","cells":3}})");
+  EXPECT_THAT(RowsFile::open(path, RowsFile::Mode::read).error().to_string(),
+              HasSubstr("r.ndjson:1: 'of' in confirmed must be a number from 1, and is missing"));
+}
+
 TEST(RowsFile, AnotherFileIsRefusedWithItsName) {
   const Scratch folder;
   folder.write("r.ndjson", "name: g\n");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lab/store/migrate.h"
+#include "lab/store/sqlite/confirmed_table.h"
 #include "lab/store/sqlite/statement.h"
 
 namespace wm::lab {
@@ -227,6 +228,17 @@ Result<void> Store::put_gpu(const std::string& digest, const std::string& text) 
   s.bind(digest).bind(text);
   if (s.step() != SQLITE_DONE) return failure("write to");
   return {};
+}
+
+Result<void> Store::put(const Confirmation& confirmation) {
+  if (!put_confirmation(database_, confirmation)) return failure("write to");
+  return {};
+}
+
+Result<Confirmations> Store::confirmations() const {
+  auto all = confirmations_of(database_);
+  if (!all) return failure("read");
+  return Confirmations(*std::move(all));
 }
 
 Result<std::optional<Row>> Store::find(const std::string& key) const {
