@@ -59,14 +59,15 @@ Scheduler::~Scheduler() {
 
 void Scheduler::add(const CommandPtr& command, std::span<const EventId> waits) {
   command->times.received = clock_.now();  // the wait for the lock counts
-  const std::lock_guard lock(mutex_);
-  ++command->client->state.statistics.outstanding;
-  ++command->client->state.statistics.commands;
-  ++command->client->outstanding;
-  command->client->outstanding_bytes += command->message_bytes;
-  ++counts_.commands;
-  graph_.add(command, waits);
-  work();
+  mutex_.run([this, &command, waits] {
+    ++command->client->state.statistics.outstanding;
+    ++command->client->state.statistics.commands;
+    ++command->client->outstanding;
+    command->client->outstanding_bytes += command->message_bytes;
+    ++counts_.commands;
+    graph_.add(command, waits);
+    work();
+  });
 }
 
 void Scheduler::add_user_event(const std::shared_ptr<Client>& client, EventId event) {

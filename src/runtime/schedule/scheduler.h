@@ -17,6 +17,7 @@
 #include "runtime/device/cleanup_thread.h"
 #include "runtime/device/deferred_release.h"
 #include "runtime/device/object_counts.h"
+#include "runtime/schedule/combining_mutex.h"
 #include "runtime/schedule/command_graph.h"
 #include "runtime/schedule/device_clock.h"
 #include "runtime/schedule/kernel_dispatch.h"
@@ -85,7 +86,7 @@ class Scheduler final : private CompletionHandler {
   [[nodiscard]] std::unique_ptr<CompletionSource> make_completions(std::chrono::nanoseconds max_awake);
 
   // --- CompletionHandler
-  SpinMutex& mutex() override { return mutex_; }
+  SpinMutex& mutex() override { return mutex_.plain(); }
   [[nodiscard]] std::optional<std::uint64_t> next_alarm() const override { return dispatch_.next_alarm(); }
   void complete(std::span<const Completion> completions) override;
 
@@ -124,7 +125,7 @@ class Scheduler final : private CompletionHandler {
   const Clock& clock_;
   DeferredRelease deferred_release_;
   CleanupThread cleanup_;
-  mutable SpinMutex mutex_;  // guards the following parts
+  mutable CombiningMutex mutex_;  // guards the following parts
   KernelDispatch dispatch_;
   DeviceClock device_clock_;
   const std::unique_ptr<CompletionSource> completions_;

@@ -9,13 +9,19 @@ constexpr int kLongestSleep = 100;  // milliseconds, before a thread that is hel
 }  // namespace
 
 void SpinMutex::lock() {
-  const auto taken = [this] { return first_ == 0 && mutex_.try_lock(); };
-  while (!spin_until(taken, kSpins * spin_time())) {
-    if (first_ == 0) return mutex_.lock();
+  lock_unless([] { return false; });
+}
+
+bool SpinMutex::lock_unless(const std::function<bool()>& obsolete) {
+  bool locked = false;
+  const auto settled = [&] { return (locked = first_ == 0 && mutex_.try_lock()) || obsolete(); };
+  while (!spin_until(settled, kSpins * spin_time())) {
+    if (first_ == 0) return mutex_.lock(), true;
     ++held_back_;
     if (const std::uint32_t first = first_; first != 0) sleep_on(first_, first, kLongestSleep);
     --held_back_;
   }
+  return locked;
 }
 
 void SpinMutex::lock_first() {

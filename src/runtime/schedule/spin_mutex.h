@@ -4,6 +4,7 @@
 // launches. So the threads that report completions lock first: the others hold back until they have the mutex.
 #pragma once
 
+#include <functional>
 #include <mutex>
 
 #include "runtime/protocol/futex.h"
@@ -16,6 +17,9 @@ class SpinMutex {
   // Before threads that call `lock` later. A thread that has blocked in `lock` before may be served first.
   void lock_first();
   bool try_lock() { return mutex_.try_lock(); }
+  // As `lock`, for a thread that needs the mutex only until `obsolete`. False: it is, and the mutex is not locked. A
+  // thread that has blocked locks in any case.
+  bool lock_unless(const std::function<bool()>& obsolete);
   void unlock() { mutex_.unlock(); }
 
  private:

@@ -1,0 +1,38 @@
+// A mutex whose holder also does the work of threads that wait for it (flat combining, Hendler et al., SPAA 2010).
+//
+// A thread that waited for the mutex would begin with cold caches: its first call of a GPU's driver after a pause takes
+// up to ten times as long as the next one. The holder, which has just made such a call, does the same work sooner.
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "runtime/schedule/spin_mutex.h"
+
+namespace wm::runtime {
+
+class CombiningMutex {
+ public:
+  // Calls `work` with the mutex held, on this thread or on another one that holds it, and returns when it is done. Work
+  // of several threads is done in the order in which they asked for it.
+  void run(const std::function<void()>& work);
+
+  void lock() { mutex_.lock(); }
+  void unlock();
+  // The same mutex, for threads that must not be held up by the work of others.
+  [[nodiscard]] SpinMutex& plain() { return mutex_; }
+
+ private:
+  // Of a thread that waits in `run`.
+  struct Request {
+    const std::function<void()>& work;
+    Request* before;  // the one that was made just before
+    std::atomic<bool> done{false};
+  };
+  void serve();
+
+  SpinMutex mutex_;
+  std::atomic<Request*> latest_{nullptr};
+};
+
+}  // namespace wm::runtime
