@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
-#include "cli/commands/sim_block.h"
+#include "cli/commands/lab_cells.h"
 #include "cli/output/output.h"
 #include "cli/output/terminal.h"
 #include "lab/experiment/confirm.h"
@@ -44,20 +44,9 @@ Result<std::unique_ptr<lab::RowStore>> run_samples(const LabConfirmOptions& o, c
   if (!again) return again.error();
   lab::Matrix samples{{}, matrix.gpus};
   for (const lab::StaleGroup& g : groups) samples.cells.insert(samples.cells.end(), g.sample.begin(), g.sample.end());
-  std::error_code ignored;
   lab::LocalExecutor executor(o.jobs != 0 ? o.jobs : std::max(1U, std::thread::hardware_concurrency()));
-  BlockCells block_cells;
-  const lab::RunnerOptions options{.program = std::filesystem::read_symlink("/proc/self/exe", ignored).string(),
-                                   .cache = o.cache,
-                                   .retry = true,
-                                   .run_block = [&](const lab::RunSpec& spec) { return block_cells.run(spec); }};
-  Progress bar(1);
-  double shown = 0;
-  const auto summary = lab::Runner(**again, path, executor, options).run(samples, [&](const lab::Progress& p) {
-    const double part = static_cast<double>(p.done) / static_cast<double>(std::max<std::size_t>(1, p.total));
-    bar.advance(part - shown, fmt::format("{} of {}, {}", p.done, p.total, p.label));
-    shown = part;
-  });
+  const auto summary =
+      run_cells(**again, path, executor, true, {.program = {}, .cache = o.cache, .retry = true}, samples);
   if (!summary) return summary.error();
   return again;
 }

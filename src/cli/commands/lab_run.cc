@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/commands/command.h"
 #include "cli/commands/lab.h"
-#include "cli/commands/sim_block.h"
+#include "cli/commands/lab_cells.h"
 #include "cli/input/process.h"
 #include "cli/output/output.h"
 #include "cli/output/terminal.h"
@@ -118,18 +118,9 @@ Result<int> run(const LabRunOptions& o) {
   if (!executor) return executor.error();
   const auto store = lab::open_rows(o.store, lab::RowStore::Mode::write);
   if (!store) return store.error();
-  lab::RunnerOptions options{std::filesystem::read_symlink("/proc/self/exe", ignored).string(), o.cache, o.retry,
-                             o.again, o.keep_old};
-  BlockCells block_cells;
-  if (!o.slurm) options.run_block = [&](const lab::RunSpec& spec) { return block_cells.run(spec); };
-  lab::Runner runner(**store, o.store, **executor, options);
-  Progress bar(1);
-  double shown = 0;
-  const auto summary = runner.run(matrix, [&](const lab::Progress& p) {
-    const double part = static_cast<double>(p.done) / static_cast<double>(std::max<std::size_t>(1, p.total));
-    bar.advance(part - shown, fmt::format("{} of {}, {}", p.done, p.total, p.label));
-    shown = part;
-  });
+  const auto summary =
+      run_cells(**store, o.store, **executor, !o.slurm,
+                {.program = {}, .cache = o.cache, .retry = o.retry, .again = o.again, .keep_old = o.keep_old}, matrix);
   if (!summary) return summary.error();
   const Output output(o.json);
   output.say(text_of(*summary, o.store));

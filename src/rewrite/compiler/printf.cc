@@ -14,7 +14,8 @@ llvm::Value* as_printed(llvm::IRBuilder<>& builder, llvm::Value* value) {
   return value;
 }
 
-// The arguments lie one after the other in a structure on the stack, as CUDA's compilers place them.
+// The arguments lie one after the other in a structure on the stack, as NVIDIA's compilers place them. Conversions of
+// vectors are adapted with the PTX.
 llvm::Value* argument_block(llvm::IRBuilder<>& builder, llvm::CallInst& call) {
   std::vector<llvm::Value*> values;
   std::vector<llvm::Type*> types;
@@ -42,9 +43,6 @@ std::string lower_printf(llvm::Module& module) {
   for (llvm::User* user : printf->users()) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(user);
     if (call == nullptr || call->getCalledOperand() != printf) return "the address of printf is taken";
-    for (const llvm::Value* argument : call->args()) {
-      if (argument->getType()->isVectorTy()) return "printf of vectors is not supported by the CUDA backend";
-    }
     calls.push_back(call);
   }
   llvm::IRBuilder<> builder(module.getContext());

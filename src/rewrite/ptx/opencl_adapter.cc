@@ -8,7 +8,7 @@
 #include "rewrite/ptx/constant_pointers.h"
 #include "rewrite/ptx/function_removal.h"
 #include "rewrite/ptx/image_functions.h"
-#include "rewrite/ptx/printed_vectors.h"
+#include "rewrite/ptx/print_functions.h"
 #include "rewrite/ptx/special_values.h"
 
 namespace wm::rewrite {
@@ -23,6 +23,9 @@ using ptx::Type;
 
 constexpr const char* kDynamicShared = "wm_local_memory";
 constexpr std::uint32_t kSharedAlign = 16;
+constexpr const char* kOtherPrints =
+    "it prints vectors or characters as numbers, with a format that is not known here or has more than the 32 values "
+    "of the CUDA driver";
 
 Special environment_register(std::uint32_t n) {
   return static_cast<Special>(static_cast<std::uint32_t>(Special::envreg0) + n);
@@ -52,7 +55,7 @@ bool loads_parameter(const Instruction& i, const ptx::Variable& variable, std::u
 std::optional<std::string> obstacle(const ptx::Module& module, std::uint32_t index) {
   const Function& kernel = module.functions[index];
   if (kernel.refusal) return kernel.refusal->what;
-  if (prints_vectors(module, index)) return "it prints vectors, which the CUDA driver's vprintf does not support";
+  if (has_other_prints(module, index)) return kOtherPrints;
   for (std::uint32_t p = 0; p < kernel.parameters.size(); ++p) {
     if (!is_local_pointer(kernel.parameters[p])) continue;
     for (const Instruction& i : kernel.body) {
@@ -196,8 +199,6 @@ void remove_refused(ptx::Module& module, std::vector<RefusedKernel>& refused) {
   std::vector<bool> removed(module.functions.size());
   for (std::uint32_t index = 0; index < module.functions.size(); ++index) {
     Function& f = module.functions[index];
-    // A function without a body is the driver's own, such as vprintf.
-    if (f.declaration && f.linkage == ptx::Linkage::internal) f.linkage = ptx::Linkage::external;
     if (!f.entry) continue;
     auto reason = obstacle(module, index);
     if (!reason) reason = image_obstacle(module, f);
@@ -220,10 +221,17 @@ Result<AdaptedModule> adapt_opencl(ptx::Module module) {
   if (std::any_of(module.variables.begin(), module.variables.end(), is_dynamic_shared)) {
     return Error{"the module has dynamic shared memory of its own"};
   }
+  // A function without a body is the driver's own, such as vprintf.
+  for (Function& f : module.functions) {
+    if (f.declaration && f.linkage == ptx::Linkage::internal) f.linkage = ptx::Linkage::external;
+  }
+  std::erase(module.targets, "texmode_independent");
+  auto printing = with_print_functions(std::move(module));
+  if (!printing) return printing.error();
+  module = *std::move(printing);
   remove_refused(module, adapted.refused);
   std::array<Special, kEnvironmentWords> environment{};
   for (std::uint32_t n = 0; n < kEnvironmentWords; ++n) environment[n] = environment_register(n);
-  std::erase(module.targets, "texmode_independent");
   const auto images = rewrite_all_images(module);
   if (!images) return images.error();
   const auto needs = find_special_needs(module, environment);

@@ -258,6 +258,8 @@ enum class NonstandardCall : std::uint32_t {
   shown_access,       // access flags that CL_MEM_FLAGS shows for a buffer created without any: 0: none, -1:
                       // CL_MEM_READ_WRITE
   short_slice_pitch,  // shorter than its rows, for a rectangle of one slice
+  empty_local_argument,
+  image_of_unknown_format,
   count
 };
 inline constexpr std::size_t kNonstandardCalls = static_cast<std::size_t>(NonstandardCall::count);
@@ -265,7 +267,7 @@ inline constexpr std::size_t kNonstandardCalls = static_cast<std::size_t>(Nonsta
 struct NativeResults {
   std::int8_t status[48] = {-61, -30, -13, -30, -38, -30, -30, -30, -30, -30, -30, -30, -30, -30,
                             -8,  -30, -30, -30, -30, -59, -58, -63, -63, -56, -30, -59, -58, -14,
-                            -30, -30, -8,  -30, -8,  -30, -51, -57, -30, -30, 0,   -30};
+                            -30, -30, -8,  -30, -8,  -30, -51, -57, -30, -30, 0,   -30, -51, -39};
   [[nodiscard]] std::int32_t operator[](NonstandardCall c) const { return status[static_cast<std::size_t>(c)]; }
 };
 static_assert(kNonstandardCalls <= sizeof NativeResults::status);

@@ -24,7 +24,7 @@ constexpr unsigned kProcessorSeconds = 10, kSeconds = 60;
 constexpr int kDriverRefuses = 100;  // exit status of a process whose driver returned an error
 
 // For the inputs after the first ones, which may make a kernel loop for long; the kernel is compiled by then.
-constexpr itimerval kFurtherInputs{{0, 0}, {0, 250'000}};
+constexpr itimerval kFurtherInputs{{0, 0}, {0, 100'000}};
 
 // The results of one form, in memory that its process shares with this one.
 class FormResults {

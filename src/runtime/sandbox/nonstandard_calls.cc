@@ -117,6 +117,35 @@ cl_int context_with_data(const Native& native) {
   return status;
 }
 
+cl_int empty_local_argument(const Native& native) {
+  const NativeCalls& cl = native.cl;
+  const char* source = "kernel void probe(local int* x) { x[0] = 0; }";
+  cl_int status = NativeResults{}[NonstandardCall::empty_local_argument];
+  const cl_program program = cl.CreateProgramWithSource(native.context, 1, &source, nullptr, nullptr);
+  if (program == nullptr) return status;
+  if (cl.BuildProgram(program, 1, &native.device, "", nullptr, nullptr) == CL_SUCCESS) {
+    if (const cl_kernel kernel = cl.CreateKernel(program, "probe", nullptr)) {
+      status = cl.SetKernelArg(kernel, 0, 0, nullptr);
+      cl.ReleaseKernel(kernel);
+    }
+  }
+  cl.ReleaseProgram(program);
+  return status;
+}
+
+cl_int image_of_unknown_format(const Native& native) {
+  constexpr cl_channel_order kNoOrder = 0x1234;
+  const cl_image_format format{kNoOrder, CL_UNSIGNED_INT8};
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = description.image_height = 4;
+  cl_int status = CL_SUCCESS;
+  const cl_mem made = native.cl.CreateImage(native.context, CL_MEM_READ_WRITE, &format, &description, nullptr, &status);
+  if (made == nullptr) return status;
+  native.cl.ReleaseMemObject(made);
+  return NativeResults{}[NonstandardCall::image_of_unknown_format];
+}
+
 cl_int link_nothing(const Native& native) {
   cl_int status = CL_SUCCESS;
   const cl_program made =
@@ -251,6 +280,10 @@ cl_int try_nonstandard_call(const Native& native, NonstandardCall call) {
       return context_with_data(native);
     case NonstandardCall::shown_access:
       return shown_access(native);
+    case NonstandardCall::empty_local_argument:
+      return empty_local_argument(native);
+    case NonstandardCall::image_of_unknown_format:
+      return image_of_unknown_format(native);
     case NonstandardCall::user_event_unfinished:
     case NonstandardCall::user_event_twice:
     case NonstandardCall::user_event_of_command:

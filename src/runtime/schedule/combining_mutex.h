@@ -23,7 +23,7 @@ class CombiningMutex {
   [[nodiscard]] SpinMutex& plain() { return mutex_; }
 
  private:
-  // Of a thread that waits in `run`.
+  // A thread waits in `run` for it.
   struct Request {
     const std::function<void()>& work;
     Request* before;  // the one that was made just before

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "ptx/print.h"
-#include "rewrite/ptx/printed_vectors.h"
 #include "rewrite/ptx/rewritten.h"
 
 namespace wm::rewrite {
@@ -165,46 +164,6 @@ TEST(OpenClAdapter, CallsNameTheirFunctionsWhereAKernelBeforeThemIsRefused) {
   const AdaptedModule result = adapted(text);
   ASSERT_EQ(result.refused.size(), 1U);
   EXPECT_EQ(compare_runs(parsed(text), app, result.module, for_adapted(app, result)), "");
-}
-
-std::string printing_kernel(const std::string& name, const std::string& format) {
-  return ".entry " + name + R"(()
-{
-  .reg .b64 %rd<3>; .reg .b32 %r<3>;
-  mov.u64 %rd1, )" +
-         format + R"(;
-  cvta.global.u64 %rd1, %rd1;
-  mov.u64 %rd2, 0;
-  { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd1; st.param.b64 [b], %rd2;
-    call.uni (r), vprintf, (a, b); ld.param.b32 %r1, [r]; }
-  ret;
-}
-)";
-}
-
-TEST(OpenClAdapter, RefusesKernelsThatPrintVectors) {
-  // "%4.1v2f" and "%d v4"
-  const std::string text = std::string(kHeader) + R"(
-.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
-.global .align 1 .b8 vectors[8] = {37, 52, 46, 49, 118, 50, 102, 0};
-.global .align 1 .b8 numbers[6] = {37, 100, 32, 118, 52, 0};
-)" + printing_kernel("vector", "vectors") +
-                           printing_kernel("number", "numbers");
-  const AdaptedModule result = adapted(text);
-  ASSERT_EQ(result.refused.size(), 1U);
-  EXPECT_EQ(result.refused[0].name, "vector");
-  EXPECT_EQ(result.refused[0].reason, "it prints vectors, which the CUDA driver's vprintf does not support");
-  ASSERT_EQ(result.kernels.size(), 1U);
-  EXPECT_EQ(result.kernels[0].name, "number");
-}
-
-TEST(PrintedVectors, AreConversionsWithASizeOfOpenCl) {
-  for (const char* vector : {"%v2d", "%-8v4hlf", "%d %#v16x", "%%%v3f", "%.3v8f", "a%*v2i"}) {
-    EXPECT_TRUE(has_vector_conversion(vector)) << vector;
-  }
-  for (const char* other : {"", "%", "%d", "%%v4f", "v4", "%v", "%v5f", "%v1d", "%v44d", "100%"}) {
-    EXPECT_FALSE(has_vector_conversion(other)) << other;
-  }
 }
 
 }  // namespace

@@ -51,8 +51,8 @@ TEST_F(CompiledProgram, UnsupportedFeaturesAreRefusedByName) {
               HasSubstr("the function 'g' is neither defined nor a built-in function"));
   EXPECT_THAT(refusal("kernel void f(read_only image2d_t i, global int* x) { x[0] = get_image_width(i); }"),
               HasSubstr("kernel 'f' takes 'i' of type image2d_t: images and samplers are not supported"));
-  EXPECT_THAT(refusal("kernel void f(global int2* x) { printf(\"%v2d\", x[0]); }"),
-              HasSubstr("printf of vectors is not supported"));
+  EXPECT_THAT(refusal("kernel void f(global int16* x) { printf(\"%v16d%v16d%d\", x[0], x[1], 1); }"),
+              HasSubstr("it prints vectors or characters as numbers, with a format that is not known here"));
 }
 
 TEST_F(CompiledProgram, OptionsAreThoseOfTheStandard) {
@@ -118,6 +118,34 @@ TEST_F(CompiledProgram, PrintedTextReachesTheClient) {
   EXPECT_EQ(result_of(program), 3);
   clFinish(side.queue);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "-7 2.50 text c 1099511627776\n");
+  clReleaseProgram(program);
+}
+
+TEST_F(CompiledProgram, VectorsArePrintedElementByElement) {
+  cl_program program = build(side, R"(
+kernel void f(global int* x) {
+  x[0] = 1;  // so that no value is a constant
+  printf("%v2d|%d|%v3d %s\n", (int2)(x[0], -2), 3, (int3)(4, 5, x[0]), "text");
+  printf("%v4hhd %v4hhu %v3hhx|%c\n", (char4)(x[0], -2, 127, -128), (uchar4)(x[0], 2, 254, 255), (uchar3)(10, 11, x[0]), 'c');
+  printf("%v2hd %v8hu %ld\n", (short2)(x[0], -7), (ushort8)(x[0], 2, 3, 4, 5, 6, 7, 65535), 1l << 40);
+  printf("%hhd %hhu %hd|%hx %d\n", (char)-3, (uchar)200, (short)-7, (ushort)65535, 1);
+  printf("%v2ld %v2lu|%d\n", (long2)(x[0], -(1l << 40)), (ulong2)(x[0], 1ul << 40), 9);
+  printf("%.2v4f %.1f %5.1v2hlf %v3hle\n", (float4)(x[0], 2.5f, -3.25f, 1e6f), 0.5f, (float2)(x[0], 2), (float3)(x[0], 0, 8));
+  printf("100%% %v2lg %-4v2d| %#v2X %+v4hli\n", (double2)(x[0], 0.25), (int2)(x[0], 2), (uint2)(x[0] + 254, 16), (int4)(x[0], 0, -1, 2));
+  x[0] = printf("%v16d\n", (int16)(x[0])) + printf("%d\n", x[0]) + 5;
+})");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(result_of(program), 5) << "printf returns 0";
+  clFinish(side.queue);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "1,-2|3|4,5,1 text\n"
+            "1,-2,127,-128 1,2,254,255 a,b,1|c\n"
+            "1,-7 1,2,3,4,5,6,7,65535 1099511627776\n"
+            "-3 200 -7|ffff 1\n"
+            "1,-1099511627776 1,1099511627776|9\n"
+            "1.00,2.50,-3.25,1000000.00 0.5   1.0,  2.0 1.000000e+00,0.000000e+00,8.000000e+00\n"
+            "100% 1,0.25 1   ,2   | 0XFF,0X10 +1,+0,-1,+2\n"
+            "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1\n1\n");
   clReleaseProgram(program);
 }
 

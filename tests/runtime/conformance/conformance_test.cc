@@ -32,11 +32,12 @@ std::string output_of(const std::function<void()>& body) {
   return text;
 }
 
+// NVIDIA's driver (580.159) leaves out the text before a vector, so the vector comes first.
 TEST(Conformance, PrintfOutputReachesTheClientsStdout) {
   same_on_both([](const Side& s, Transcript& t) {
     cl_program program = build(s,
-                               "kernel void p(int n) { if (get_global_id(0) == 1) printf(\"%d %s %v2d|\\n\", n, "
-                               "\"words\", (int2)(n, 7)); }\n/* printf */ kernel void quiet() {}");
+                               "kernel void p(int n) { if (get_global_id(0) == 1) printf(\"%v2d|%d %s\\n\", "
+                               "(int2)(n, 7), n, \"words\"); }\n/* printf */ kernel void quiet() {}");
     cl_kernel kernel = clCreateKernel(program, "p", nullptr), quiet = clCreateKernel(program, "quiet", nullptr);
     const std::size_t items = 4, group = 2, one = 1;
     t.say("output", output_of([&] {

@@ -175,7 +175,7 @@ kernel void macros(global uint* out) {
 // kernel.
 void beside_a_long_kernel(const std::function<void(cl_command_queue, const Job&)>& meanwhile) {
   if (the_daemon() == nullptr) GTEST_SKIP() << "no OpenCL device";
-  if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
+  if (std::string(WM_REWRITER).empty() || !is_on_cpu()) GTEST_SKIP() << "no kernel runs as workers here";
   const Side s = open_side(true);
   ASSERT_NE(s.queue, nullptr);
   cl_command_queue other = clCreateCommandQueue(s.context, s.device, 0, nullptr);
@@ -313,7 +313,7 @@ std::string status_after(const Daemon& daemon, const std::string& share, double 
 TEST(Sharing, StatusShowsWhatASmallShareCosts) {
   const Daemon daemon("shares", "moving_shares");
   if (!daemon.started()) GTEST_SKIP() << "no OpenCL device";
-  if (std::string(WM_REWRITER).empty()) GTEST_SKIP() << "no rewriter here";
+  if (std::string(WM_REWRITER).empty() || !is_on_cpu()) GTEST_SKIP() << "no kernel runs as workers here";
   ::setenv("WARPMUX_SHARE", "3", 1);
   const Child first(daemon, {"repeat"});
   status_after(daemon, "3.0", 10);  // all forms of its kernel are compiled then

@@ -24,7 +24,7 @@ TEST(GuardedMemoryDeathTest, EndsAProcessThatLeavesIt) {
   volatile std::byte* const at = memory.bytes().data();
   for (const std::ptrdiff_t outside : {std::ptrdiff_t{4096}, std::ptrdiff_t{-1}, std::ptrdiff_t{4} * 0x7fffffff,
                                        std::ptrdiff_t{-8} * 0x7fffffff, std::ptrdiff_t{4} * 0xffffffff})
-    EXPECT_EXIT(at[outside] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "") << outside;
+    EXPECT_DEATH(at[outside] = std::byte{1}, "") << outside;
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ Status Launcher::check(const CudaKernel& kernel, std::uint32_t index, const Kern
     case ArgumentKind::no_memory:
       return p.bytes == sizeof(Address) && !p.local_memory ? status::kSuccess : status::kInvalidArgumentSize;
     case ArgumentKind::local:
-      return p.local_memory && a.size != 0 ? status::kSuccess : status::kInvalidArgumentSize;
+      return p.local_memory ? status::kSuccess : status::kInvalidArgumentSize;
     case ArgumentKind::sampler:
       return status::kInvalidArgumentSize;
     default:

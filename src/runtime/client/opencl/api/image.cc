@@ -130,6 +130,9 @@ cl_mem make_image(cl_context context, cl_mem_flags flags, const cl_image_format*
   Writer message(Op::create_image);
   message.put(create);
   status = connection().call(message);
+  if (status == CL_INVALID_IMAGE_FORMAT_DESCRIPTOR) {
+    status = connection().native_result(NonstandardCall::image_of_unknown_format);
+  }
   if (status == CL_SUCCESS) status = query_element_size(image.get());
   if (status != CL_SUCCESS) return nullptr;
   set_pitches(image.get());

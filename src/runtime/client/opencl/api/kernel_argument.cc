@@ -66,6 +66,10 @@ cl_int set_value(cl_kernel kernel, cl_uint index, Parameter& parameter, KernelAr
 cl_int set_local(cl_kernel kernel, cl_uint index, Parameter& parameter, KernelArgument& to, std::size_t size,
                  const void* value) {
   if (value != nullptr) return CL_INVALID_ARG_VALUE;
+  if (size == 0) {
+    if (const cl_int error = connection().native_result(NonstandardCall::empty_local_argument); error != CL_SUCCESS)
+      return error;
+  }
   KernelArgument argument{true, {ArgumentKind::local, static_cast<std::uint32_t>(size)}, {}};
   const cl_int status = check_with_device(kernel, index, parameter, argument);
   if (status == CL_SUCCESS) to = std::move(argument);
