@@ -52,10 +52,8 @@ bool loads_parameter(const Instruction& i, const ptx::Variable& variable, std::u
 }
 
 // Why the kernel cannot be adapted.
-std::optional<std::string> obstacle(const ptx::Module& module, std::uint32_t index) {
-  const Function& kernel = module.functions[index];
+std::optional<std::string> obstacle(const Function& kernel) {
   if (kernel.refusal) return kernel.refusal->what;
-  if (has_other_prints(module, index)) return kOtherPrints;
   for (std::uint32_t p = 0; p < kernel.parameters.size(); ++p) {
     if (!is_local_pointer(kernel.parameters[p])) continue;
     for (const Instruction& i : kernel.body) {
@@ -195,12 +193,14 @@ Result<std::vector<KernelImages>> rewrite_all_images(ptx::Module& module) {
   return of_kernels;
 }
 
-void remove_refused(ptx::Module& module, std::vector<RefusedKernel>& refused) {
+void remove_refused(PrintingModule& printing, std::vector<RefusedKernel>& refused) {
+  ptx::Module& module = printing.module;
   std::vector<bool> removed(module.functions.size());
   for (std::uint32_t index = 0; index < module.functions.size(); ++index) {
     Function& f = module.functions[index];
     if (!f.entry) continue;
-    auto reason = obstacle(module, index);
+    auto reason = obstacle(f);
+    if (!reason && has_other_prints(printing, index)) reason = kOtherPrints;
     if (!reason) reason = image_obstacle(module, f);
     if (!reason) reason = move_constant_parameters(f);
     if (!reason) continue;
@@ -228,8 +228,8 @@ Result<AdaptedModule> adapt_opencl(ptx::Module module) {
   std::erase(module.targets, "texmode_independent");
   auto printing = with_print_functions(std::move(module));
   if (!printing) return printing.error();
-  module = *std::move(printing);
-  remove_refused(module, adapted.refused);
+  remove_refused(*printing, adapted.refused);
+  module = std::move(printing->module);
   std::array<Special, kEnvironmentWords> environment{};
   for (std::uint32_t n = 0; n < kEnvironmentWords; ++n) environment[n] = environment_register(n);
   const auto images = rewrite_all_images(module);

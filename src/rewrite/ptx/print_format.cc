@@ -98,6 +98,8 @@ std::optional<PrintedArgument> argument_of(const Conversion& c) {
     if (!bytes) return std::nullopt;
     argument.bytes = argument.stored_bytes = *bytes;
   } else {
+    const bool is_known = c.length.empty() || c.length == "hh" || c.length == "h" || c.length == "l";
+    if (!is_known) return std::nullopt;
     const bool wide = argument.kind == ArgumentKind::floating || is_one_of(c.type, "sp") || c.length == "l";
     argument.stored_bytes = wide ? 8 : 4;
     const bool narrow = !wide && is_one_of(c.type, "diouxX") && !c.length.empty();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "ptx/def_use.h"
@@ -21,7 +22,7 @@ using ptx::Instruction;
 using ptx::Opcode;
 using ptx::Operand;
 
-constexpr std::string_view kPrint = "vprintf", kOurs = "wm_print";
+constexpr std::string_view kPrint = "vprintf";
 constexpr std::size_t kMaxValues = 32;
 
 std::string_view string_in(const ptx::Variable& v) {
@@ -29,10 +30,57 @@ std::string_view string_in(const ptx::Variable& v) {
   return all.substr(0, all.find('\0'));
 }
 
-bool calls_print(const ptx::Module& module, const Instruction& i) {
-  return i.opcode == Opcode::call && i.operands[1].kind == Operand::Kind::function &&
-         module.functions[i.operands[1].index].name == kPrint;
+// Whether one of the strings in the variable, which may have several, is printed otherwise by the CUDA driver.
+bool has_other_format(const ptx::Variable& v) {
+  return needs_other_format({reinterpret_cast<const char*>(v.initial.data()), v.initial.size()});
 }
+
+bool calls_print(const ptx::Module& module, const Instruction& i) {
+  if (i.opcode != Opcode::call || i.operands[1].kind != Operand::Kind::function) return false;
+  const Function& callee = module.functions[i.operands[1].index];
+  return callee.declaration && callee.name == kPrint;
+}
+
+// The strings that a kernel can print: those that its functions name, directly or in a table of addresses; where they
+// name none, it can have the address of any.
+class PrintedStrings {
+ public:
+  explicit PrintedStrings(const ptx::Module& module) : module_(module), others_(module.functions.size()) {
+    const bool any = std::any_of(module.variables.begin(), module.variables.end(), has_other_format);
+    for (std::uint32_t kernel = 0; any && kernel < module.functions.size(); ++kernel) {
+      if (!module.functions[kernel].entry) continue;
+      const auto reached = reachable_functions(module, kernel);
+      std::set<std::string> named;
+      for (const std::uint32_t f : reached) name_variables(module.functions[f], named);
+      const bool others = named.empty() || std::any_of(module.variables.begin(), module.variables.end(), [&](auto& v) {
+                            return has_other_format(v) && named.contains(v.name);
+                          });
+      for (const std::uint32_t f : reached) others_[f] = others_[f] || others;
+    }
+  }
+  // Whether a kernel that calls the function has a string that the CUDA driver would print otherwise.
+  [[nodiscard]] bool has_others(std::uint32_t function) const { return others_[function]; }
+
+ private:
+  void name_variables(const Function& function, std::set<std::string>& named) const {
+    for (const Instruction& i : function.body) {
+      visit_operands(i, [&](const Operand& o) {
+        if (is_module_variable(o)) name_with_addresses(module_.variables[o.index], named);
+      });
+    }
+  }
+  void name_with_addresses(const ptx::Variable& v, std::set<std::string>& named) const {
+    if (v.initial.empty() || !named.insert(v.name).second) return;
+    for (const ptx::Relocation& r : v.relocations) {
+      const auto to = std::find_if(module_.variables.begin(), module_.variables.end(),
+                                   [&](const auto& other) { return other.name == r.symbol; });
+      if (to != module_.variables.end()) name_with_addresses(*to, named);
+    }
+  }
+
+  const ptx::Module& module_;
+  std::vector<bool> others_;
+};
 
 // Finds the string that a call prints.
 class FormatSearch {
@@ -160,34 +208,47 @@ std::string string_text(std::string_view name, std::string_view value) {
 // The functions that replace calls, by the format that they print; "" for all that the driver prints right.
 class PrintFunctions {
  public:
+  explicit PrintFunctions(std::string prefix) : prefix_(std::move(prefix)) {}
+
   // The name of the function for calls with this format; nothing where there is none.
   std::optional<std::string> name_for(std::string_view format) {
-    if (!needs_other_format(format)) return add({}, function_text(kOurs, ""));
+    if (!needs_other_format(format)) return add({}, function_text(prefix_, ""), prefix_);
     if (const auto known = names_.find(format); known != names_.end()) return known->second;
     const auto plain = plain_format(format);
     if (!plain) return std::nullopt;
     const ArgumentCopies copies = copies_of(plain->arguments);
     if (copies.values > kMaxValues) return std::nullopt;
-    const std::string name = fmt::format("{}_{}", kOurs, names_.size()), string = name + "_format";
+    const std::string name = fmt::format("{}_{}", prefix_, names_.size()), string = name + "_format";
     const std::string body = fmt::format(
         ".local .align 8 .b8 values[{}];\nmov.b64 %from, %block;\nmov.u64 %to, values;\ncvta.local.u64 %to, %to;\n{}"
         "mov.b64 %block, %to;\nmov.u64 %format, {};\ncvta.global.u64 %format, %format;\n",
-        copies.bytes, copies.text, string);
+        std::max(copies.bytes, 8U), copies.text, string);
     return add(format, string_text(string, plain->text) + function_text(name, body), name);
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  std::string add(std::string_view format, const std::string& text, std::string name = std::string(kOurs)) {
+  std::string add(std::string_view format, const std::string& text, std::string name) {
     const auto [place, is_new] = names_.emplace(format, std::move(name));
     if (is_new) text_ += text;
     return place->second;
   }
 
+  const std::string prefix_;
   std::map<std::string, std::string, std::less<>> names_;
   std::string text_;
 };
+
+std::string unused_prefix(const ptx::Module& module) {
+  std::string prefix = "wm_print";
+  const auto is_used = [&](const auto& symbol) { return symbol.name.starts_with(prefix); };
+  while (std::any_of(module.functions.begin(), module.functions.end(), is_used) ||
+         std::any_of(module.variables.begin(), module.variables.end(), is_used)) {
+    prefix += '_';
+  }
+  return prefix;
+}
 
 struct Replacement {
   std::uint32_t function = 0, instruction = 0;
@@ -195,15 +256,14 @@ struct Replacement {
 };
 
 std::vector<Replacement> replacements(const ptx::Module& module, PrintFunctions& functions) {
-  const bool has_others = std::any_of(module.variables.begin(), module.variables.end(),
-                                      [](const auto& v) { return needs_other_format(string_in(v)); });
+  const PrintedStrings strings(module);
   std::vector<Replacement> all;
   for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
     const Function& function = module.functions[f];
     const FormatSearch search(module, function);
     for (std::uint32_t i = 0; i < function.body.size(); ++i) {
       if (!calls_print(module, function.body[i])) continue;
-      const auto format = has_others ? search.format_of(i) : std::string_view{};
+      const auto format = strings.has_others(f) ? search.format_of(i) : std::string_view{};
       const auto callee = format ? functions.name_for(*format) : std::nullopt;
       if (callee) all.push_back({f, i, *callee});
     }
@@ -213,10 +273,11 @@ std::vector<Replacement> replacements(const ptx::Module& module, PrintFunctions&
 
 }  // namespace
 
-Result<ptx::Module> with_print_functions(ptx::Module module) {
-  PrintFunctions functions;
+Result<PrintingModule> with_print_functions(ptx::Module module) {
+  const std::string prefix = unused_prefix(module);
+  PrintFunctions functions(prefix);
   const std::vector<Replacement> calls = replacements(module, functions);
-  if (calls.empty()) return module;
+  if (calls.empty()) return PrintingModule{std::move(module), prefix};
   std::vector<std::string> callers;
   for (const Replacement& call : calls) callers.push_back(module.functions[call.function].name);
   const std::string text = fmt::format(
@@ -239,14 +300,15 @@ Result<ptx::Module> with_print_functions(ptx::Module module) {
     Function& caller = linked->functions[place(callers[i])];
     caller.body[calls[i].instruction].operands[1].index = place(calls[i].callee);
   }
-  return linked;
+  return PrintingModule{*std::move(linked), prefix};
 }
 
-bool has_other_prints(const ptx::Module& module, std::uint32_t kernel) {
+bool has_other_prints(const PrintingModule& printing, std::uint32_t kernel) {
+  const ptx::Module& module = printing.module;
   const auto reached = reachable_functions(module, kernel);
   return std::any_of(reached.begin(), reached.end(), [&](std::uint32_t f) {
     const Function& function = module.functions[f];
-    return !function.name.starts_with(kOurs) &&
+    return !function.name.starts_with(printing.prefix) &&
            std::any_of(function.body.begin(), function.body.end(),
                        [&](const Instruction& i) { return calls_print(module, i); });
   });

@@ -6,16 +6,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.h"
 #include "ptx/ir.h"
 
 namespace wm::rewrite {
 
+struct PrintingModule {
+  ptx::Module module;
+  std::string prefix;  // the names of our functions begin with it, and no others
+};
+
 // Replaces the calls whose format does not matter, or is known and has at most 32 values, as the CUDA driver allows.
-[[nodiscard]] Result<ptx::Module> with_print_functions(ptx::Module module);
+[[nodiscard]] Result<PrintingModule> with_print_functions(ptx::Module module);
 
 // Whether the kernel, or a function that it calls, has a call that was not replaced.
-[[nodiscard]] bool has_other_prints(const ptx::Module& module, std::uint32_t kernel);
+[[nodiscard]] bool has_other_prints(const PrintingModule& printing, std::uint32_t kernel);
 
 }  // namespace wm::rewrite

@@ -5,39 +5,41 @@
 namespace wm::runtime {
 namespace {
 
-constexpr int kMaxPasses = 4;
+// For a thread that has work of its own.
+constexpr int kMaxServed = 32;
 
 }  // namespace
 
-void CombiningMutex::run(const std::function<void()>& work) {
-  Request mine{work, latest_.load(std::memory_order_relaxed)};
-  while (!latest_.compare_exchange_weak(mine.before, &mine)) {
+void CombiningMutex::run(Request& mine) {
+  mine.other = latest_.load(std::memory_order_relaxed);
+  while (!latest_.compare_exchange_weak(mine.other, &mine)) {
   }
-  const bool took = mutex_.lock_unless([&mine] { return mine.done.load(std::memory_order_acquire); });
-  if (took) unlock();
+  const auto is_done = [&mine] { return mine.done.load(std::memory_order_acquire); };
+  if (!mutex_.lock_unless(is_done)) return;
+  while (!is_done()) serve_one();
+  unlock();
 }
 
+// Requests that are left are served by the next thread that unlocks, or by those that made them.
 void CombiningMutex::unlock() {
-  serve();
+  for (int served = 0; served < kMaxServed && !mutex_.is_wanted_first() && serve_one();) ++served;
   mutex_.unlock();
 }
 
-// Requests that are made meanwhile are served, too, but not for ever: the caller has work of its own.
-void CombiningMutex::serve() {
-  for (int pass = 0; pass < kMaxPasses; ++pass) {
-    Request* oldest = nullptr;
-    for (Request* next = latest_.exchange(nullptr); next != nullptr;) {
-      Request* const before = std::exchange(next->before, oldest);
-      oldest = std::exchange(next, before);
-    }
-    if (oldest == nullptr) return;
-    while (oldest != nullptr) {
-      Request& request = *oldest;
-      oldest = request.before;
-      request.work();
-      request.done.store(true, std::memory_order_release);  // the request is gone from here on
-    }
+void CombiningMutex::put_in_order() {
+  for (Request* next = latest_.exchange(nullptr); next != nullptr;) {
+    Request* const before = std::exchange(next->other, oldest_);
+    oldest_ = std::exchange(next, before);
   }
+}
+
+bool CombiningMutex::serve_one() {
+  if (oldest_ == nullptr) put_in_order();
+  if (oldest_ == nullptr) return false;
+  Request& request = *std::exchange(oldest_, oldest_->other);
+  request.call(request.work);
+  request.done.store(true, std::memory_order_release);  // the request is gone from here on
+  return true;
 }
 
 }  // namespace wm::runtime

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 
 #include "runtime/schedule/spin_mutex.h"
 
@@ -14,8 +13,12 @@ namespace wm::runtime {
 class CombiningMutex {
  public:
   // Calls `work` with the mutex held, on this thread or on another one that holds it, and returns when it is done. Work
-  // of several threads is done in the order in which they asked for it.
-  void run(const std::function<void()>& work);
+  // of several threads is done in the order in which they asked for it. It must not throw.
+  template <typename Work>
+  void run(const Work& work) {
+    Request mine{[](const void* w) { (*static_cast<const Work*>(w))(); }, &work};
+    run(mine);
+  }
 
   void lock() { mutex_.lock(); }
   void unlock();
@@ -25,14 +28,18 @@ class CombiningMutex {
  private:
   // A thread waits in `run` for it.
   struct Request {
-    const std::function<void()>& work;
-    Request* before;  // the one that was made just before
+    void (*call)(const void* work);
+    const void* work;
+    Request* other = nullptr;  // the one made just before, and once they are in order the next one
     std::atomic<bool> done{false};
   };
-  void serve();
+  void run(Request& mine);
+  void put_in_order();
+  bool serve_one();
 
   SpinMutex mutex_;
   std::atomic<Request*> latest_{nullptr};
+  Request* oldest_ = nullptr;  // with the mutex held: the requests in order
 };
 
 }  // namespace wm::runtime

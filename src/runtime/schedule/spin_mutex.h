@@ -17,6 +17,8 @@ class SpinMutex {
   // Before threads that call `lock` later. A thread that has blocked in `lock` before may be served first.
   void lock_first();
   bool try_lock() { return mutex_.try_lock(); }
+  // Whether a thread waits in `lock_first`.
+  [[nodiscard]] bool is_wanted_first() const { return first_ != 0; }
   // As `lock`, for a thread that needs the mutex only until `obsolete`. False: it is, and the mutex is not locked. A
   // thread that has blocked locks in any case.
   bool lock_unless(const std::function<bool()>& obsolete);

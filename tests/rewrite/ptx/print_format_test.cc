@@ -47,7 +47,7 @@ TEST(PrintFormat, ElementsBecomeArguments) {
 
 TEST(PrintFormat, WhatCHasNoFormOfIsNotConverted) {
   for (const char* format : {"%v2c", "%v2s", "%v2p", "%v2hhf", "%*v2d", "%.*v2f", "%v5d", "%q", "%", "%v2", "%v2hhhd",
-                             "%v2n", "%n", "%v2lld"}) {
+                             "%v2n", "%n", "%v2lld", "%hhd %lld", "%hlf"}) {
     EXPECT_EQ(described(format), "none") << format;
   }
 }

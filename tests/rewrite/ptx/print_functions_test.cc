@@ -152,6 +152,50 @@ TEST(PrintFunctions, KernelsThatCannotBeAdaptedAreRefused) {
   }
 }
 
+TEST(PrintFunctions, OnlyStringsOfTheKernelMatter) {
+  const std::string either = address("f") +
+                             "mov.u64 %rd4, g; cvta.global.u64 %rd4, %rd4;\n"
+                             "setp.eq.u64 %p, %rd5, 0; selp.b64 %rd1, %rd1, %rd4, %p;\n";
+  const std::string text = std::string(kPrintHeader) + string("f", "%d a\n") + string("g", "%d b\n") +
+                           string("v", "%v2d\n") + kernel("k", either, "st.local.b32 [block], 7;\n") +
+                           kernel("l", address("v"), "st.local.v2.b32 [block], {1, 2};\n");
+  const AdaptedModule result = adapted_print(text);
+  EXPECT_TRUE(result.refused.empty());
+  EXPECT_EQ(run_print(result.module, "k").text, "7 b\n");
+  EXPECT_EQ(run_print(result.module, "l").text, "1,2\n");
+}
+
+// The second string of an array, and one that a table of addresses names.
+TEST(PrintFunctions, StringsInArraysAndTablesAreFound) {
+  const std::string both = ".global .align 1 .b8 both[9] = {37, 100, 10, 0, 37, 118, 50, 100, 0};\n";
+  const std::string table = string("f", "%v2d\n") + ".global .align 8 .u64 table[1] = {f};\n";
+  const AdaptedModule array = adapted_print(std::string(kPrintHeader) + both + string("g", "%d\n") +
+                                            kernel("k", "mov.u64 %rd3, both+4;\ncvta.global.u64 %rd1, %rd3;\n", "") +
+                                            kernel("fine", address("g"), ""));
+  ASSERT_EQ(array.refused.size(), 1U);
+  EXPECT_EQ(array.refused[0].name, "k");
+  const AdaptedModule listed = adapted_print(std::string(kPrintHeader) + table + string("g", "%d\n") +
+                                             kernel("k", "mov.u64 %rd3, table; ld.global.u64 %rd1, [%rd3];\n", "") +
+                                             kernel("fine", address("g"), ""));
+  ASSERT_EQ(listed.refused.size(), 1U);
+  EXPECT_EQ(listed.refused[0].name, "k");
+}
+
+TEST(PrintFunctions, NamesOfTheProgramAreItsOwn) {
+  const std::string text = std::string(kPrintHeader) + string("f", "%v2d\n") + string("wm_print_0_format", "x") +
+                           kernel("wm_print", address("f"), "st.local.v2.b32 [block], {1, 2};\n") +
+                           kernel("wm_printer", "ld.global.u64 %rd1, [%rd5];\nmov.u64 %rd3, f;\n", "");
+  const AdaptedModule result = adapted_print(text);
+  ASSERT_EQ(result.refused.size(), 1U);
+  EXPECT_EQ(result.refused[0].name, "wm_printer");
+  EXPECT_EQ(run_print(result.module, "wm_print").text, "1,2\n");
+}
+
+TEST(PrintFunctions, AFormatWithoutArgumentsIsPrinted) {
+  const std::string text = std::string(kPrintHeader) + string("f", "100%hh%\n") + kernel("k", address("f"), "");
+  EXPECT_EQ(run_print(adapted_print(text).module, "k").text, "100%\n");
+}
+
 // Without a vector in any string, it does not matter which one is printed.
 TEST(PrintFunctions, UnknownFormatsAreFineWhereNoStringHasVectors) {
   const std::string either = address("f") +

@@ -1,11 +1,13 @@
 // Whether a thread of this process sleeps: tests wait until it does.
 #pragma once
 
+#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <sys/types.h>
 #include <thread>
+#include <unistd.h>
 
 namespace wm::runtime::test {
 
@@ -18,6 +20,19 @@ inline bool is_asleep(pid_t thread) {
 
 inline void wait_until_asleep(pid_t thread) {
   while (!is_asleep(thread)) std::this_thread::yield();
+}
+
+// Runs `body` in a thread, and returns when the thread sleeps in it.
+template <typename Body>
+std::thread sleeping_thread(Body body) {
+  std::atomic<pid_t> id{0};
+  std::thread thread([&id, body] {
+    id = ::gettid();
+    body();
+  });
+  while (id == 0) std::this_thread::yield();
+  wait_until_asleep(id);
+  return thread;
 }
 
 }  // namespace wm::runtime::test

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/helper/thread_state.h"
+
 namespace wm::runtime {
 namespace {
 
@@ -92,6 +94,27 @@ TEST(CombiningMutex, AThreadThatRunsItsOwnWorkDoesThatOfOthersAfterIt) {
   });
   EXPECT_EQ(by, std::this_thread::get_id());
   other.join();
+}
+
+// The holder serves nobody while a thread waits to lock first.
+TEST(CombiningMutex, AThreadThatLocksFirstIsBeforeTheWorkOfLaterOnes) {
+  for (int round = 0; round < 20; ++round) {
+    CombiningMutex mutex;
+    std::vector<int> order;  // guarded by the mutex
+    std::vector<std::thread> threads;
+    mutex.lock();
+    threads.push_back(test::sleeping_thread([&] {
+      const FirstLock lock(mutex.plain());
+      order.push_back(0);
+    }));
+    for (const int number : {1, 2})
+      threads.push_back(
+          test::sleeping_thread([&, number] { mutex.run([&order, number] { order.push_back(number); }); }));
+    mutex.unlock();
+    for (std::thread& t : threads) t.join();
+    ASSERT_EQ(order.size(), 3U);
+    ASSERT_EQ(order.front(), 0) << "round " << round;
+  }
 }
 
 TEST(CombiningMutex, AllWorkIsDoneOnceAndNeverAtTheSameTime) {

@@ -13,33 +13,18 @@
 namespace wm::runtime {
 namespace {
 
-using namespace std::chrono_literals;
-
-// Runs `body` in a thread, and returns when the thread sleeps in it.
-template <typename Body>
-std::thread sleeping_thread(Body body) {
-  std::atomic<pid_t> id{0};
-  std::thread thread([&id, body] {
-    id = ::gettid();
-    body();
-  });
-  while (id == 0) std::this_thread::yield();
-  test::wait_until_asleep(id);
-  return thread;
-}
-
 TEST(SpinMutex, AThreadThatLocksFirstIsBeforeThoseThatComeLater) {
   for (int i = 0; i < 50; ++i) {
     SpinMutex mutex;
     std::vector<int> order;
     std::vector<std::thread> threads;
     mutex.lock();
-    threads.push_back(sleeping_thread([&] {
+    threads.push_back(test::sleeping_thread([&] {
       const FirstLock lock(mutex);
       order.push_back(0);
     }));
     for (int later = 1; later < 4; ++later)
-      threads.push_back(sleeping_thread([&, later] {
+      threads.push_back(test::sleeping_thread([&, later] {
         const std::lock_guard lock(mutex);
         order.push_back(later);
       }));
@@ -56,7 +41,7 @@ TEST(SpinMutex, AThreadThatLocksAgainAtOnceIsAfterTheOneThatIsFirst) {
     SpinMutex mutex;
     bool first_had_it = false;  // guarded by the mutex
     mutex.lock();
-    std::thread first = sleeping_thread([&] {
+    std::thread first = test::sleeping_thread([&] {
       const FirstLock lock(mutex);
       first_had_it = true;
     });
