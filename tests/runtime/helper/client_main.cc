@@ -31,7 +31,7 @@ kernel void many(global uint* x) {
 kernel void repeat(global uint* x) {
   uint v = get_global_id(0);
   for (uint i = 0; i < 5000u; ++i) v = v * 1664525u + 1013904223u;
-  x[get_global_id(0)] = v;
+  x[get_global_id(0) % 8192u] = v;
 }
 kernel void fault(global int* x) { x[(ulong)1 << 40] = 1; }
 kernel void tests_pointer(global int* p, global int* x) { x[0] = p ? p[0] : 7; }
@@ -191,10 +191,14 @@ void use_null(Client c) {
   must(clFinish(c.queue));
 }
 
+// Launches of some milliseconds that fill the device.
 void repeat(const Client& c) {
-  constexpr std::size_t kItems = 8192, kGroup = 16;
+  cl_device_type type = 0;
+  must(clGetDeviceInfo(c.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr));
+  const bool is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
+  const std::size_t items = is_gpu ? std::size_t{4} << 20 : 8192, group = is_gpu ? 256 : 16;
   cl_kernel kernel = kernel_of(c, "repeat");
-  cl_mem memory = buffer(c, kItems * sizeof(cl_uint));
+  cl_mem memory = buffer(c, 8192 * sizeof(cl_uint));
   must(clSetKernelArg(kernel, 0, sizeof memory, &memory));
   // So many ahead that the daemon always has a launch of this client, even where the client itself gets no processor.
   constexpr unsigned kAhead = 64;
@@ -205,7 +209,7 @@ void repeat(const Client& c) {
       must(clWaitForEvents(1, &event));
       must(clReleaseEvent(event));
     }
-    must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &kItems, &kGroup, 0, nullptr, &event));
+    must(clEnqueueNDRangeKernel(c.queue, kernel, 1, nullptr, &items, &group, 0, nullptr, &event));
     must(clFlush(c.queue));
   }
 }
