@@ -1,8 +1,10 @@
 #include "lab/experiment/paper.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <numeric>
 #include <set>
 
 #include "base/nearest.h"
@@ -60,6 +62,14 @@ Result<std::vector<std::string>> read_factor(const Value& value, const Paper& pa
   return kernels;
 }
 
+// Steps of this length around a ring of `count` places visit each once, and the first few are spread over all of it:
+// near the golden section of the ring, so that `--first` takes a sample, too.
+std::size_t spreading_step(std::size_t count) {
+  auto step = static_cast<std::size_t>(std::lround(static_cast<double>(count) * 0.618));
+  while (std::gcd(std::max<std::size_t>(step, 1), count) != 1) ++step;
+  return std::max<std::size_t>(step, 1);
+}
+
 Result<std::vector<Workload>> read_product(const Value& value, const Paper& paper, const Names& names) {
   Map map(value, "workloads");
   bool unordered = false;
@@ -89,7 +99,11 @@ Result<std::vector<Workload>> read_product(const Value& value, const Paper& pape
   if (sample == 0 || sample >= all.size()) return all;
   // The sample is spread evenly over the list and is the same every time.
   std::vector<Workload> some;
-  for (std::size_t i = 0; i < sample; ++i) some.push_back(all[(2 * i + 1) * all.size() / (2 * sample)]);
+  const std::size_t step = spreading_step(sample);
+  for (std::size_t i = 0; i < sample; ++i) {
+    const std::size_t place = i * step % sample;
+    some.push_back(all[(2 * place + 1) * all.size() / (2 * sample)]);
+  }
   return some;
 }
 

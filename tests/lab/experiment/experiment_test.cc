@@ -314,6 +314,23 @@ TEST(Experiment, ARingGivesPairsInABalancedOrder) {
   EXPECT_THAT(far.error().to_string(), EndsWith("steps around this ring are 1 to 2"));
 }
 
+// Of the six pairs in the order ab, ac, ba, bc, ca and cb.
+TEST(Experiment, TheBeginningOfASampleIsSpreadOverTheProduct) {
+  const Scratch folder;
+  const auto names = [&](const char* sample) {
+    const auto e =
+        load(folder, kFigure, replaced(kPaper, "[all, all]}", std::string("[all, all], sample: ") + sample + "}"));
+    std::vector<std::string> all;
+    if (!e) return all;
+    for (const Workload& w : e->protocol("paper")->workloads) all.push_back(w.name);
+    return all;
+  };
+  EXPECT_THAT(names("3"), ElementsAre("a_c", "c_b", "b_c"));
+  EXPECT_THAT(names("5"), ElementsAre("a_b", "c_a", "a_c", "c_b", "b_c"));
+  EXPECT_THAT(names("1"), ElementsAre("b_c"));
+  EXPECT_THAT(names("0"), testing::SizeIs(6));
+}
+
 // The oracle: every split of an SM is a cell, and the figure shows the best run of each case.
 TEST(Figure, TheOracleIsTheBestOfAllSplitsAndPolicies) {
   const Scratch folder;
