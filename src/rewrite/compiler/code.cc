@@ -5,6 +5,7 @@
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -71,12 +72,18 @@ void unify_targets(llvm::Module& module) {
   }
 }
 
+// The pass that makes offsets of a table's addresses leaves a table that names itself, which LLVM's printer of PTX
+// refuses.
+bool is_for_ptx(llvm::StringRef pass) { return pass != "RelLookupTableConverterPass"; }
+
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder passes(&machine);
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback([](llvm::StringRef pass, auto&&) { return is_for_ptx(pass); });
+  llvm::PassBuilder passes(&machine, llvm::PipelineTuningOptions(), std::nullopt, &callbacks);
   passes.registerModuleAnalyses(modules);
   passes.registerCGSCCAnalyses(components);
   passes.registerFunctionAnalyses(functions);

@@ -169,6 +169,20 @@ kernel void f(global int* x) {
   clReleaseProgram(program);
 }
 
+TEST_F(CompiledProgram, TablesPointToOtherConstants) {
+  cl_program program = build(side, R"(
+constant int first[3] = {1, 2, 3};
+constant int second[2] = {4, 5};
+constant int* constant rows[2] = {first, second};
+constant char* constant names[2] = {"hello", "world"};
+kernel void f(global int* x) {
+  volatile int one = 1;
+  x[0] = rows[one][one] * 1000 + names[one][0];
+})");
+  EXPECT_EQ(result_of(program), 5119);
+  clReleaseProgram(program);
+}
+
 // libclc has a table of this name.
 TEST_F(CompiledProgram, NamesOfTheProgramAreApartFromThoseOfTheBuiltInFunctions) {
   cl_program program = build(side,
