@@ -26,7 +26,7 @@ class ScriptedMachine final : public Machine {
     k.warps_per_block = footprint.threads / 32;
     k.footprint = footprint;
     k.max_blocks_per_sm = gpu::fit(footprint, limits_.total);
-    k.waiting = 1000;
+    k.waiting = k.blocks = 1000;
     kernels_.push_back(k);
     for (auto& residents : on_) residents.emplace_back();
     return kernels_.back();

@@ -230,6 +230,17 @@ TEST_F(AccelOsScript, ALaunchThatEndsLeavesItsWorkersToTheNextOne) {
   EXPECT_EQ(script_.gpu.caps({1}), "2 2 2 ");
 }
 
+// A launch has no more workers than blocks, and what is left belongs to the next one.
+TEST_F(AccelOsScript, FewBlocksLeaveTheRestToOthers) {
+  Kernel& small = script_.gpu.add(0, {1024, 2048, 0, 1});
+  small.blocks = small.waiting = 1;
+  script_.send(KernelArrived{KernelId{0}});
+  script_.send(KernelSetChanged{});
+  EXPECT_EQ(script_.gpu.caps({0}), "1 0 0 ");
+  script_.arrive(0, {1024, 2048, 0, 1});
+  EXPECT_EQ(script_.gpu.caps({1}), "1 2 2 ");
+}
+
 TEST_F(AccelOsScript, SharedMemoryLimitsTheWorkers) {
   script_.arrive(0, {64, 64, 40'000, 1});
   EXPECT_EQ(script_.gpu.caps({0}), "2 2 2 ");

@@ -43,7 +43,7 @@ class AccelOs final : public Policy {
       weights += k.share;
       const auto bound = workers_.find(k.id);
       if (bound == workers_.end()) {
-        claims.push_back({k.footprint, k.share});
+        claims.push_back({k.footprint, k.share, k.blocks});
         unbound.push_back(k.id);
         continue;
       }

@@ -77,13 +77,15 @@ TEST(DeviceMachine, GroupsThatADeviceHasQueuedTakeTheRoomOfThoseThatEnd) {
 
 TEST(DeviceMachine, AnAbandonedKernelKeepsOnlyItsResources) {
   Device device("accelos", 2);
-  const KernelId endless = device.arrive(1, false);
+  const KernelId endless = device.arrive(2, false);
   device.settle();
   const KernelId other = device.arrive(100, true);
   EXPECT_EQ(device.settle()[other.index], 0U) << "accelos gave the first all of the device, for as long as it runs";
   device.abandon(endless);
-  EXPECT_EQ(device.settle()[other.index], 1U);
+  EXPECT_EQ(device.settle()[other.index], 0U);
   EXPECT_EQ(device.machine.kernels().size(), 1U);
+  device.machine.give_back({64, 0, 0, 1}, 1);
+  EXPECT_EQ(device.settle()[other.index], 1U);
   device.machine.give_back({64, 0, 0, 1}, 1);
   EXPECT_EQ(device.settle()[other.index], 2U);
   device.done(other);
