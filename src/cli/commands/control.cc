@@ -23,7 +23,7 @@ struct ControlOptions {
 
 Result<int> request(const ControlOptions& options, const Json& request) {
   const std::string socket = options.socket.empty() ? runtime::default_socket() : options.socket;
-  const auto text = runtime::request_control(socket, request.dump());
+  const auto text = runtime::request_control(socket, request.dump(-1, ' ', false, Json::error_handler_t::replace));
   if (!text) return text.error();
   const Json answer = Json::parse(*text, nullptr, false);
   if (!answer.is_object() || !answer.contains("done")) {

@@ -121,7 +121,7 @@ Result<std::string> BlockCells::run(const lab::RunSpec& spec) {
   if (!apps) return apps.error();
   const auto result = lab::block_run(**apps, *policy, spec);
   if (!result) return result.error();
-  return json_of(*result).dump();
+  return json_of(*result).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 Result<int> run_block(lab::RunSpec spec, const BlockOptions& options) {

@@ -121,6 +121,8 @@ std::string output_mistake(CLI::App& app) {
   return {};
 }
 
+std::string file_name_mistake(const std::string& text) { return text.empty() ? "a file name expected, not ''" : ""; }
+
 std::string folder_mistake(const std::string& text) {
   std::error_code ignored;
   const bool is_other = std::filesystem::exists(text, ignored) && !std::filesystem::is_directory(text, ignored);
@@ -142,6 +144,11 @@ void add_option(CLI::App& app, const std::string& name, T& out, const std::strin
                                  range_text(taken), "number"));
   }
   if (taken.output) option->check(CLI::Validator([](std::string& text) { return path_mistake(text); }, "", "path"));
+  // Where a file is written by default, an empty name says that none is.
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (taken.type != nullptr && std::string_view(taken.type).starts_with("FILE") && out.empty())
+      option->check(CLI::Validator([](std::string& text) { return file_name_mistake(text); }, "", "file name"));
+  }
   if (taken.type != nullptr && std::string_view(taken.type) == "FOLDER")
     option->check(CLI::Validator([](std::string& text) { return folder_mistake(text); }, "", "folder"));
   if (taken.type != nullptr) option->type_name(taken.type);

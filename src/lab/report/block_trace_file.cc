@@ -17,7 +17,10 @@ constexpr std::uint32_t kStreamRows = 10;       // first row of a process's stre
 constexpr std::uint32_t kMoreRuns = 1'000'000;  // first row of requests that wait for others, behind all streams
 constexpr std::uint32_t kRowsOfSm = 64;         // an SM has at most as many blocks, and so as many clients at a time
 
-std::string json_string(const std::string& text) { return nlohmann::json(text).dump(); }
+// Bytes of a file's name that are not UTF-8 are replaced.
+std::string json_string(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 template <typename T>
 T& at(std::vector<T>& list, std::size_t i) {

@@ -236,7 +236,7 @@ std::string command_of(const RunSpec& spec) {
 std::string key_of(const RunSpec& spec, const std::string& gpu_digest) {
   Json j = to_json(spec);
   j["gpu"] = gpu_digest;
-  return Digest{}.add("RunSpec").add(j.dump()).hex();
+  return Digest{}.add("RunSpec").add(j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)).hex();
 }
 
 }  // namespace wm::lab

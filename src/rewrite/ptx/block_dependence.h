@@ -20,7 +20,8 @@ namespace wm::rewrite {
 // A directive that asks for clusters.
 [[nodiscard]] std::optional<std::string> cluster_directive(const ptx::Function& kernel);
 
-// A loop that may wait for another block: one that reads memory past the caches, or takes a lock.
-[[nodiscard]] std::optional<std::string> waiting_loop(const ptx::Function& function);
+// A loop of the function, or its recursion, that may wait for another block: one that reads memory past the caches or
+// takes a lock, itself or in a function that it calls.
+[[nodiscard]] std::optional<std::string> waiting_loop(const ptx::Module& module, std::uint32_t function);
 
 }  // namespace wm::rewrite

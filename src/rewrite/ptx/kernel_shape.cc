@@ -47,14 +47,15 @@ std::optional<std::string> objection(const Instruction& i, bool in_kernel) {
   return std::nullopt;
 }
 
-std::optional<std::string> objection(const Function& f) {
+std::optional<std::string> objection(const Module& module, std::uint32_t function) {
+  const Function& f = module.functions[function];
   if (f.refusal) return f.refusal->what;
   if (f.declaration && f.name != "vprintf" && f.name != "__assertfail")
     return "it calls '" + f.name + "' of the driver";
   for (const Instruction& i : f.body) {
     if (auto why = objection(i, f.entry)) return why;
   }
-  return waiting_loop(f);
+  return waiting_loop(module, function);
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ KernelShape::KernelShape(const Module& module, std::uint32_t kernel)
 std::optional<std::string> KernelShape::refusal() const {
   if (auto why = cluster_directive(kernel_)) return why;
   for (const std::uint32_t f : reached_) {
-    if (auto why = objection(module_.functions[f])) return why;
+    if (auto why = objection(module_, f)) return why;
   }
   if (!free_barrier()) return "it uses all barriers of a block";
   if (ends_early(is_barrier)) return "some threads of a block may end before a barrier that others reach";

@@ -23,13 +23,14 @@ using ptx::Suffix;
 using ptx::Type;
 using ptx::Variable;
 
-std::optional<std::string> reason_against(const Function& f) {
+std::optional<std::string> reason_against(const Module& module, std::uint32_t function) {
+  const Function& f = module.functions[function];
   if (f.refusal) return f.refusal->what;
   if (f.declaration) return "it calls '" + f.name + "' of the driver or of another module";
   for (const Instruction& i : f.body) {
     if (auto why = block_dependence(i)) return why;
   }
-  return waiting_loop(f);
+  return waiting_loop(module, function);
 }
 
 bool asks_for_constant_space(const Function& f) {
@@ -53,7 +54,7 @@ class KernelSeparator {
     if (module_.address_size != 64) return "its addresses have 32 bits";
     if (auto why = cluster_directive(module_.functions[kernel_])) return why;
     for (const std::uint32_t f : reached_) {
-      if (auto why = reason_against(module_.functions[f])) return why;
+      if (auto why = reason_against(module_, f)) return why;
     }
     return std::nullopt;
   }

@@ -12,6 +12,7 @@
 #include "runtime/arbiter/quota_rule.h"
 #include "runtime/arbiter/sm_rule.h"
 #include "runtime/arbiter/status.h"
+#include "runtime/protocol/program_name.h"
 
 namespace wm::runtime {
 
@@ -64,8 +65,6 @@ std::uint64_t nanoseconds(ArbitratedProgram::Clock::time_point time) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
-
-std::string name_in(const Hello& hello) { return {hello.name, ::strnlen(hello.name, sizeof hello.name)}; }
 
 }  // namespace
 
@@ -165,7 +164,7 @@ void Arbiter::apply(Descriptor socket, const Hello& hello, const Peer& peer) {
     return refuse<ProgramWelcome>(applicant.socket, "not a goal of this version");
   std::memcpy(&applicant.goal, packet->bytes.data(), sizeof applicant.goal);
   if (!applicant.goal.is_valid()) return refuse<ProgramWelcome>(applicant.socket, "its goal is none");
-  const GoalAdmission::Answer answer = check({name_in(applicant.hello), applicant.goal}, nullptr);
+  const GoalAdmission::Answer answer = check({program_name(applicant.hello), applicant.goal}, nullptr);
   if (answer.verdict == GoalAdmission::Verdict::accepted) return admit(std::move(applicant));
   const bool waits = answer.verdict == GoalAdmission::Verdict::not_now && options_.unmet_goals == UnmetGoals::wait;
   ProgramWelcome welcome;
@@ -204,7 +203,7 @@ void Arbiter::admit_waiting() {
     const auto applicant = at++;
     const bool has_gone = peer_closed(applicant->socket);
     if (!has_gone &&
-        check({name_in(applicant->hello), applicant->goal}, nullptr).verdict != GoalAdmission::Verdict::accepted)
+        check({program_name(applicant->hello), applicant->goal}, nullptr).verdict != GoalAdmission::Verdict::accepted)
       continue;
     if (!has_gone) admit(std::move(*applicant));
     waiting_.erase(applicant);
@@ -221,13 +220,13 @@ void Arbiter::admit(Applicant applicant) {
     if ((used >> i & 1U) == 0) bit = 1U << i;
   }
   auto program = ArbitratedProgram::greet(
-      std::move(applicant.socket), {seen_ + 1, name_in(hello), applicant.peer}, state,
+      std::move(applicant.socket), {seen_ + 1, program_name(hello), applicant.peer}, state,
       hello.share == 0 ? 1 : hello.share / 1000.0,
       {board_file_, bit, options_.gates, options_.sm_groups.workers, options_.sm_groups.all()});
   if (!program) return;
   ++seen_;
   (*program)->loss_control = make_loss_control(options_);
-  if (policy_ != nullptr) (*program)->set_isolated(admission_.known(name_in(hello)));
+  if (policy_ != nullptr) (*program)->set_isolated(admission_.known(program_name(hello)));
   programs_.push_back(*std::move(program));
 }
 

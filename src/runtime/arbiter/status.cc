@@ -153,7 +153,10 @@ std::string arbiter_status(const ArbiterStatus& status) {
 }
 
 std::string control_arbitrated(const std::string& request, const std::vector<ArbitratedProgram*>& programs) {
-  const auto error = [](const std::string& text) { return Document{{"error", text}}.dump(); };
+  const auto text_of = [](const Document& answer) {
+    return answer.dump(-1, ' ', false, Document::error_handler_t::replace);
+  };
+  const auto error = [&text_of](const std::string& text) { return text_of({{"error", text}}); };
   const Document document = Document::parse(request, nullptr, false);
   if (!document.is_object()) return error("the request is no JSON object");
   try {
@@ -166,9 +169,8 @@ std::string control_arbitrated(const std::string& request, const std::vector<Arb
       const int priority = document.value("priority", p->state.priority);
       if (priority < 0 || priority > 100) return error("priority must be from 0 to 100");
       p->state.priority = priority;
-      return Document{{"done", fmt::format("client {} ({}, pid {}): priority {}", p->identity.number, p->identity.name,
-                                           p->identity.peer.pid, priority)}}
-          .dump();
+      return text_of({{"done", fmt::format("client {} ({}, pid {}): priority {}", p->identity.number, p->identity.name,
+                                           p->identity.peer.pid, priority)}});
     }
     return error("no client '" + who + "'; wm status lists them");
   } catch (const Document::exception&) {  // a value of another type than expected

@@ -285,8 +285,16 @@ void Scheduler::finish(const CommandPtr& command, Status status) {
   // The objects it used are released. A blocking transfer may own a large region.
   if (command->blocking_transfer) cleanup_.take(std::make_shared<Command::Submit>(std::move(command->submit)));
   command->submit = nullptr;
-  command->launch.reset();
+  release_launch(*command);
   command->workers.reset();
+}
+
+// Unloading a program waits on some devices until no kernel runs, whose client may be another one.
+void Scheduler::release_launch(Command& command) {
+  if (command.launch && command.launch->kernel.use_count() == 1) {
+    unloading_.take(std::shared_ptr<LaunchPlan>(std::move(command.launch)));
+  }
+  command.launch.reset();
 }
 
 // The commands behind it on its queue, such as clFinish, must not complete before those ahead of it.

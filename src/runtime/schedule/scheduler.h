@@ -113,6 +113,8 @@ class Scheduler final : private CompletionHandler {
   void launch_workers(const CommandPtr& command, std::uint32_t workers);
   // The launch goes to the device in this form.
   void note_form(const Command& command, bool as_workers);
+  // The launch's kernel and program are destroyed in the background where no other command or client has them.
+  void release_launch(Command& command);
   void pipeline(const CommandPtr& command);
   void pipeline_workers(const CommandPtr& command, const Command& before);
   void pipeline_again(const CommandPtr& command);
@@ -125,6 +127,7 @@ class Scheduler final : private CompletionHandler {
   const Clock& clock_;
   DeferredRelease deferred_release_;
   CleanupThread cleanup_;
+  CleanupThread unloading_;       // unloads programs, which may wait for kernels without an end
   mutable CombiningMutex mutex_;  // guards the following parts
   KernelDispatch dispatch_;
   DeviceClock device_clock_;

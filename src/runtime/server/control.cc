@@ -97,7 +97,9 @@ Result<std::string> Control::apply(const std::string& request) {
 std::string Control::answer(const std::string& request) {
   try {
     const auto done = apply(request);
-    return (done ? Json{{"done", *done}} : Json{{"error", done.error().to_string()}}).dump();
+    // Programs choose their names, so bytes that are not UTF-8 are replaced.
+    return (done ? Json{{"done", *done}} : Json{{"error", done.error().to_string()}})
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
   } catch (const Json::exception&) {  // a value of another type than expected
     return Json{{"error", "the request has a value of a wrong type"}}.dump();
   }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "policy/logged_policy.h"
+#include "runtime/protocol/program_name.h"
 #include "runtime/schedule/device_defaults.h"
 #include "runtime/server/access.h"
 #include "runtime/server/log.h"
@@ -184,10 +185,10 @@ void Server::greet(ClientConnection& connection) {
   }
   if (hello.role == Role::controller) return control(connection.socket, *peer);
   if (hello.role == Role::simulated) return;  // the client finds no daemon of a simulated GPU
-  hello.name[sizeof hello.name - 1] = 0;
   Descriptor file;
-  auto session = Session::make(
-      daemon_.context(), {*peer, hello.name, clients_.next_number(), control_.default_share(peer->uid)}, hello, file);
+  auto session = Session::make(daemon_.context(),
+                               {*peer, program_name(hello), clients_.next_number(), control_.default_share(peer->uid)},
+                               hello, file);
   if (!session) return refuse(connection.socket, session.error().what);
   Welcome welcome;
   welcome.accepted = 1;

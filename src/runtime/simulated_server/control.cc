@@ -53,7 +53,9 @@ std::string control_programs(const std::string& request, const std::vector<Serve
   if (!document.is_object()) return Json{{"error", "the request is no JSON object"}}.dump();
   try {
     const auto done = apply(document, programs, end);
-    return (done ? Json{{"done", *done}} : Json{{"error", done.error().to_string()}}).dump();
+    // Programs choose their names, so bytes that are not UTF-8 are replaced.
+    return (done ? Json{{"done", *done}} : Json{{"error", done.error().to_string()}})
+        .dump(-1, ' ', false, Json::error_handler_t::replace);
   } catch (const Json::exception&) {  // a value of another type than expected
     return Json{{"error", "the request has a value of a wrong type"}}.dump();
   }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unistd.h>
 
+#include "runtime/protocol/program_name.h"
 #include "runtime/simulated_server/control.h"
 #include "runtime/simulated_server/status.h"
 
@@ -145,8 +146,7 @@ void SimulatedServer::greet(Descriptor socket) {
       .priority = hello.priority, .share = hello.share == 0 ? 1 : hello.share / 1000.0, .goal = {}};
   if (second->bytes.size() != sizeof terms.goal) return refuse(socket, "not a goal of this version");
   std::memcpy(&terms.goal, second->bytes.data(), sizeof terms.goal);
-  hello.name[sizeof hello.name - 1] = 0;
-  admit(std::move(socket), *peer, hello.name, terms);
+  admit(std::move(socket), *peer, program_name(hello), terms);
 }
 
 void SimulatedServer::admit(Descriptor socket, const Peer& peer, const std::string& name,

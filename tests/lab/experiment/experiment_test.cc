@@ -314,7 +314,7 @@ TEST(Experiment, ARingGivesPairsInABalancedOrder) {
   EXPECT_THAT(far.error().to_string(), EndsWith("steps around this ring are 1 to 2"));
 }
 
-// Of the six pairs in the order ab, ac, ba, bc, ca and cb.
+// The six pairs have the order ab, ac, ba, bc, ca and cb.
 TEST(Experiment, TheBeginningOfASampleIsSpreadOverTheProduct) {
   const Scratch folder;
   const auto names = [&](const char* sample) {

@@ -118,7 +118,8 @@ TEST(Persistent, RefusesThreadsThatGoAroundABarrierToTheEnd) {
 TEST(Persistent, RefusesLoopsThatReadWhatOtherBlocksWrite) {
   const auto loops = [](const std::string& reading) {
     return refusal(
-        ".entry k(.param .u64 x) { .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>;\n"
+        ".func (.reg .b32 %r1) reads(.reg .b64 %rd1) { ld.volatile.global.u32 %r1, [%rd1]; ret; }\n"
+        ".entry k(.param .u64 x) { .reg .pred %p<2>; .reg .b32 %r<3>; .reg .f32 %f<2>; .reg .b64 %rd<2>;\n"
         "ld.param.u64 %rd1, [x]; W: " +
         reading + " setp.eq.u32 %p1, %r1, 0; @%p1 bra W; ret; }");
   };
@@ -128,7 +129,23 @@ TEST(Persistent, RefusesLoopsThatReadWhatOtherBlocksWrite) {
   EXPECT_EQ(loops("atom.global.add.u32 %r1, [%rd1], 0;"), why);
   EXPECT_EQ(loops("atom.global.or.b32 %r1, [%rd1], 0;"), why);
   EXPECT_EQ(loops("atom.global.and.b32 %r1, [%rd1], -1;"), why);
+  EXPECT_EQ(loops("atom.global.min.u32 %r1, [%rd1], -1;"), why);
+  EXPECT_EQ(loops("atom.global.max.s32 %r1, [%rd1], -2147483648;"), why);
+  EXPECT_EQ(loops("atom.global.min.s32 %r1, [%rd1], 2147483647;"), why);
+  EXPECT_EQ(loops("atom.global.add.f32 %f1, [%rd1], 0f00000000; mov.b32 %r1, %f1;"), why);
+  EXPECT_EQ(loops("mov.u32 %r2, 0; atom.global.add.u32 %r1, [%rd1], %r2;"), why) << "the zero is in a register";
+  EXPECT_EQ(loops("ld.global.cg.u32 %r1, [%rd1];"), why);
+  EXPECT_EQ(loops("call (%r1), reads, (%rd1);"), why) << "a function reads it";
   EXPECT_EQ(loops("atom.global.add.u32 %r1, [%rd1], 1;"), "") << "a queue, whose head moves on";
+  EXPECT_EQ(loops("atom.global.max.u32 %r1, [%rd1], 1;"), "");
+  EXPECT_EQ(loops("ld.global.cg.u32 %r1, [%rd1]; add.u64 %rd1, %rd1, 4;"), "") << "it reads on";
+}
+
+TEST(Persistent, RefusesRecursionThatReadsWhatOtherBlocksWrite) {
+  EXPECT_EQ(refusal(".func f(.param .u64 x) { .reg .b32 %r<2>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [x];\n"
+                    "ld.volatile.global.u32 %r1, [%rd1]; call f, (%rd1); ret; }\n"
+                    ".entry k(.param .u64 x) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [x]; call f, (%rd1); ret; }"),
+            "a loop of it may wait for another block");
 }
 
 TEST(Persistent, FunctionsOfOtherKernelsKeepTheirParameters) {

@@ -1,8 +1,11 @@
 // The scheduler as a whole, on a device that the test drives with a clock of its own.
 #include "runtime/schedule/scheduler.h"
 
+#include <future>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
+#include <utility>
 
 #include "policy/registry.h"
 #include "runtime/schedule/callback_completion.h"
@@ -345,6 +348,17 @@ TEST_F(PolledMovingSharesTest, ANewlyArrivedClientsShareIsSubmittedAtOnce) {
 }
 
 // A program that fills or copies between its launches submits as much work for each event as one that only launches.
+// Unloading its program may wait for another client's kernel.
+TEST_F(FifoTest, AKernelThatOnlyItsLaunchHasIsDestroyedInTheBackground) {
+  std::promise<std::thread::id> ended;
+  auto command = make_launch(client, make_queue(), "k", {.groups = 8, .event = 1});
+  const auto tell = [&, fake = command->launch->kernel->handle](auto*) { ended.set_value(std::this_thread::get_id()); };
+  command->launch->kernel->handle = {command->launch->kernel->handle.get(), tell};
+  add(std::exchange(command, nullptr));
+  complete(0);
+  EXPECT_NE(ended.get_future().get(), std::this_thread::get_id());
+}
+
 TEST_F(PolledSchedulerTest, FillsAndCopiesThatAreFollowedHaveNoEvent) {
   const auto queue = make_queue();
   const auto add_work = [&](CommandType type, bool next_queued) {

@@ -106,13 +106,13 @@ TEST_F(ServerTest, AClientIsWelcomeAndGetsItsSharedArea) {
   EXPECT_EQ(status()["clients"][0]["pid"], ::getpid());
 }
 
-TEST_F(ServerTest, ANameWithoutAnEndIsCut) {
+TEST_F(ServerTest, ANameWithoutAnEndEndsWithItsField) {
   start();
   const Descriptor socket = connect();
   Hello hello;
   std::memset(hello.name, 'x', sizeof hello.name);
   greet(socket, hello);
-  EXPECT_EQ(status()["clients"][0]["name"], std::string(sizeof hello.name - 1, 'x'));
+  EXPECT_EQ(status()["clients"][0]["name"], std::string(sizeof hello.name, 'x'));
 }
 
 TEST_F(ServerTest, AnotherGreetingIsRefusedWithTheReason) {
