@@ -49,6 +49,19 @@ double unfairness(std::span<const Progress> all) {
   return fair > 0 ? 1 / fair : kInfinity;
 }
 
+double processor_sharing_unfairness(std::span<const double> isolated) {
+  std::vector<double> times(isolated.begin(), isolated.end());
+  std::sort(times.begin(), times.end());
+  std::vector<Progress> all;
+  double now = 0, served = 0;  // every program that has not ended has been served so much
+  for (std::size_t ended = 0; ended < times.size(); ++ended) {
+    now += (times[ended] - served) * static_cast<double>(times.size() - ended);
+    served = times[ended];
+    all.push_back(Progress::of_times(times[ended], now));
+  }
+  return all.empty() ? 1 : unfairness(all);
+}
+
 double overlap(std::span<const Interval> all) {
   struct Edge {
     std::uint64_t at;

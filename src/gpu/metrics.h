@@ -34,6 +34,10 @@ double least(std::span<const Progress> all);      // Warped-Slicer's minimum spe
 double fairness(std::span<const Progress> all);
 // accelOS: largest slowdown over smallest, 1 or more; infinite where a kernel starved.
 double unfairness(std::span<const Progress> all);
+// The unfairness of ideal processor sharing, where programs of these isolated times begin together and each of the n
+// that have not ended progresses at 1/n of its isolated rate: a longer program is slowed down less, so that it is above
+// 1 unless all times are equal. 1 where there are none; times must be above 0.
+double processor_sharing_unfairness(std::span<const double> isolated);
 
 // When an execution ran, for overlap.
 struct Interval {

@@ -42,6 +42,15 @@ TEST(Metrics, AStarvedKernelIsInfinitelySlow) {
   EXPECT_DOUBLE_EQ(stp(starved), 1);
 }
 
+TEST(Metrics, ProcessorSharingSlowsShortProgramsMost) {
+  const double equal[] = {5, 5, 5}, two[] = {3, 1}, many[] = {1, 1, 1e9};
+  EXPECT_DOUBLE_EQ(processor_sharing_unfairness(equal), 1);
+  // The short one ends at 2, twice its time; the long one at 4, after 3 of its own.
+  EXPECT_DOUBLE_EQ(processor_sharing_unfairness(two), 2.0 / (4.0 / 3));
+  EXPECT_NEAR(processor_sharing_unfairness(many), 3, 1e-6) << "the long one hardly notices the others";
+  EXPECT_DOUBLE_EQ(processor_sharing_unfairness({}), 1);
+}
+
 TEST(Metrics, OverlapIsTimeTogetherOverTimeAtAll) {
   EXPECT_DOUBLE_EQ(overlap(std::vector<Interval>{{0, 100}, {50, 150}}), 50.0 / 150);
   EXPECT_DOUBLE_EQ(overlap(std::vector<Interval>{{0, 100}, {100, 200}}), 0);

@@ -125,6 +125,7 @@ Json json_of(const PolicyResult& r, std::size_t i, const Workload& workload) {
           {"shared_seconds", f.shared},
           {"slowdowns", f.slowdown},
           {"unfairness", f.unfairness},
+          {"ideal_unfairness", f.ideal_unfairness},
           {"overlap", f.overlap},
           {"stp", f.stp},
           {"antt", f.antt},
@@ -139,6 +140,7 @@ Json json_of(const ShareSummary& s) {
           {"clients", s.clients},
           {"workloads", s.workloads},
           {"unfairness", s.unfairness},
+          {"ideal_unfairness", s.ideal_unfairness},
           {"fairer", s.fairer},
           {"overlap", s.overlap},
           {"throughput", s.throughput},
@@ -166,11 +168,11 @@ std::vector<ShareSummary> summaries(const std::vector<PolicyResult>& results, co
 }
 
 std::string text_of(const std::vector<ShareSummary>& all) {
-  Table table({"clients", "policy", "unfairness", "fairer", "overlap", "throughput", "STP", "ANTT", "worst",
+  Table table({"clients", "policy", "unfairness", "ideal", "fairer", "overlap", "throughput", "STP", "ANTT", "worst",
                "unf. rewr.", "ANTT rewr."});
   const auto two = [](double x) { return fmt::format("{:.2f}", x); };
   for (const ShareSummary& s : all) {
-    table.add({std::to_string(s.clients), s.policy, two(s.unfairness), two(s.fairer) + "x",
+    table.add({std::to_string(s.clients), s.policy, two(s.unfairness), two(s.ideal_unfairness), two(s.fairer) + "x",
                fmt::format("{:.0f}%", s.overlap * 100), two(s.throughput) + "x", two(s.stp), two(s.antt), two(s.worst),
                two(s.unfairness_in_form), two(s.antt_in_form)});
   }
@@ -228,6 +230,7 @@ Result<int> bench_share(const BenchShareOptions& o) {
   if (auto done = output.document({{"schema", 1},
                                    {"size", o.setup.size},
                                    {"rounds", o.rounds},
+                                   {"repeat", o.setup.repeat},
                                    {"seed", o.seed},
                                    {"verified", !o.unchecked},
                                    {"items", items},
@@ -256,6 +259,9 @@ void add_bench_share(const Command& bench) {
   share.option("--workloads", options->workloads, "Random workloads for each number of clients",
                {.show_default = true, .low = 1, .high = 100000});
   share.option("--rounds", options->rounds, "Runs of each workload", {.show_default = true, .low = 1, .high = 10000});
+  share.option("--repeat", options->setup.repeat,
+               "Runs of its benchmark that a client makes in a row, as one program that restores its data between them",
+               {.show_default = true, .low = 1, .high = 1'000'000});
   share.option("--seed", options->seed, "Seed of the random workloads", {.show_default = true});
   share.option("--size", options->setup.size, "small, medium or large", {.show_default = true});
   share.option("--device", options->setup.device, "Part of the name of the platform or device to use");

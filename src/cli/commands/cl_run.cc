@@ -69,8 +69,11 @@ Json obey(OpenclApplication& program, zoo::Case& c, const std::string& order) {
     return {{"passed", r.ok()}, {"detail", r ? "" : r.error().what}};
   }
   if (order.starts_with("run ")) {
-    sleep_until(std::strtoull(order.c_str() + 4, nullptr, 10));
-    const auto run = program.run(OpenclApplication::Timed::ends);
+    char* rest = nullptr;
+    const std::uint64_t start = std::strtoull(order.c_str() + 4, &rest, 10);
+    const auto times = static_cast<std::uint32_t>(std::strtoul(rest, nullptr, 10));
+    sleep_until(start);
+    const auto run = program.run(OpenclApplication::Timed::ends, std::max(times, 1U));
     return run ? json_of(*run) : failed(run.error());
   }
   if (order.starts_with("repeat ")) {
@@ -174,7 +177,7 @@ void add_cl_run(const Command& cl) {
   run.flag("--unchecked", options->unchecked, "Leave out the CPU reference, which takes long for large sizes");
   run.option("--device", options->device, "Part of the name of the platform or device to use");
   run.flag("--orders", options->takes_orders,
-           "Read requests from stdin: prepare, run NANOSECONDS, repeat NANOSECONDS, check");
+           "Read requests from stdin: prepare, run NANOSECONDS [TIMES], repeat NANOSECONDS, check");
   run.json(options->json);
   run.run([options] { return cl_run(*options); });
 }

@@ -164,7 +164,7 @@ Result<LineProcess*> ShareProcesses::client(const std::string& benchmark, std::s
   if (!process) return process.error();
   if (const auto ready = answer(**process, kAnswerTimeout); !ready) return Error{benchmark + ": " + ready.error().what};
   // The first run is not counted: PoCL compiles a kernel for its group size when it first runs.
-  for (const char* order : {"prepare", "run 0"}) {
+  for (const std::string& order : {std::string("prepare"), "run 0 " + std::to_string(setup_.repeat)}) {
     (*process)->send(order);
     if (const auto done = answer(**process, kAnswerTimeout); !done) return Error{benchmark + ": " + done.error().what};
   }
@@ -192,7 +192,7 @@ Result<std::vector<ShareRun>> ShareProcesses::run(const std::vector<std::string>
   if (auto r = hear_all(nullptr); !r) return r.error();
   auto start = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()) + kAhead;
   for (LineProcess* one : all) {
-    one->send("run " + std::to_string(start));
+    one->send("run " + std::to_string(start) + " " + std::to_string(setup_.repeat));
     start += kApart;
   }
   std::vector<PlainJson> answers;

@@ -41,6 +41,7 @@ class LineProcess {
 struct ShareSetup {
   std::string size, device, cache;
   bool rewrite = true;
+  std::uint32_t repeat = 1;  // runs of its benchmark that a client makes in a row each time
 };
 
 // When a client's request ran: from its first call to the end of its last launch, on the common clock, and on the

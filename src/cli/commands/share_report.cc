@@ -62,6 +62,7 @@ ShareFigures figures_of(const ShareCase& c) {
   const auto plain = progress(c.isolated, f.shared), in_form = progress(c.isolated_rewritten, f.shared);
   for (const gpu::Progress& p : plain) f.slowdown.push_back(p.ntt());
   f.unfairness = gpu::unfairness(plain);
+  f.ideal_unfairness = gpu::processor_sharing_unfairness(c.isolated);
   f.antt = gpu::antt(plain);
   f.worst = gpu::worst_ntt(plain);
   f.stp = gpu::stp(plain);
@@ -78,6 +79,7 @@ ShareSummary summarise(const std::string& policy, const std::vector<ShareFigures
   s.workloads = all.size();
   s.clients = all.empty() ? 0 : all.front().shared.size();
   s.unfairness = mean(all, [](const auto& f) { return f.unfairness; });
+  s.ideal_unfairness = mean(all, [](const auto& f) { return f.ideal_unfairness; });
   s.overlap = mean(all, [](const auto& f) { return f.overlap; });
   s.stp = mean(all, [](const auto& f) { return f.stp; });
   s.antt = mean(all, [](const auto& f) { return f.antt; });

@@ -21,6 +21,7 @@ struct ShareFigures {
   std::vector<double> shared;    // seconds, the median of the rounds
   std::vector<double> slowdown;  // against isolated
   double unfairness = 1, antt = 1, worst = 1, stp = 1;
+  double ideal_unfairness = 1;  // unfairness of processor sharing with these isolated times
   double unfairness_in_form = 1, antt_in_form = 1, stp_in_form = 1;  // against isolated_rewritten
   double overlap = 0;
   double seconds = 0;  // until all have ended, the median
@@ -33,7 +34,7 @@ ShareFigures figures_of(const ShareCase& c);
 struct ShareSummary {
   std::string policy;
   std::size_t clients = 0, workloads = 0;
-  double unfairness = 0, fairer = 0, overlap = 0, throughput = 0, stp = 0, antt = 0, worst = 0;
+  double unfairness = 0, ideal_unfairness = 0, fairer = 0, overlap = 0, throughput = 0, stp = 0, antt = 0, worst = 0;
   double unfairness_in_form = 0, antt_in_form = 0, stp_in_form = 0;
 };
 

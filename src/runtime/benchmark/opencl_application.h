@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +39,9 @@ class OpenclApplication {
   // Events cost time, in particular while other clients are present: a run that must be fast has them only for its
   // first and its last launch.
   enum class Timed { every_launch, ends };
-  Result<Run> run(Timed timed = Timed::every_launch);
+  // `times`: runs in a row as one program, which copies the first contents of changed buffers back before each but the
+  // first. Where there are several, the first call after `prepare` also finds out which buffers a run changes.
+  Result<Run> run(Timed timed = Timed::every_launch, std::uint32_t times = 1);
 
   // Runs again and again until that time, on the data that the run before left, with a few runs queued at once, as
   // batch programs do: the times at which runs ended, in nanoseconds of the monotonic clock.
@@ -57,6 +60,8 @@ class OpenclApplication {
   Result<void> perform(const gpu::Launch& launch);
   Result<void> enqueue(std::size_t from, std::size_t to);
   Result<void> steps(std::size_t from, std::size_t to);
+  Result<void> find_changed_buffers();
+  Result<void> restore();
   Result<cl_kernel> kernel(const std::string& name);
   cl_int set(cl_kernel kernel, cl_uint index, const gpu::Argument& argument) const;
   Result<void> collect(Run& run);
@@ -70,7 +75,13 @@ class OpenclApplication {
   cl_program program_ = nullptr;
   std::map<std::string, cl_kernel> kernels_;
   std::vector<cl_mem> memory_;
-  std::vector<cl_event> events_;  // one for each launch of this run
+  // A buffer that a run changes, and its contents before.
+  struct Changed {
+    std::size_t buffer = 0;
+    cl_mem initial = nullptr;
+  };
+  std::optional<std::vector<Changed>> changed_;  // once it is known
+  std::vector<cl_event> events_;                 // one for each launch of this run
 };
 
 }  // namespace wm::runtime

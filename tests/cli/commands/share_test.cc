@@ -24,6 +24,7 @@ TEST(ShareReport, FiguresAreThePapers) {
   EXPECT_DOUBLE_EQ(f.slowdown[0], 1);
   EXPECT_DOUBLE_EQ(f.slowdown[1], 2);
   EXPECT_DOUBLE_EQ(f.unfairness, 2);
+  EXPECT_DOUBLE_EQ(f.ideal_unfairness, 1);
   EXPECT_DOUBLE_EQ(f.antt, 1.5);
   EXPECT_DOUBLE_EQ(f.worst, 2);
   EXPECT_DOUBLE_EQ(f.stp, 1.5);
@@ -58,11 +59,29 @@ TEST(WmShare, ClientsOfADaemonGiveTheRightResults) {
   EXPECT_EQ(out["items"][1]["policy"], "accelos");
   EXPECT_EQ(out["items"][1]["slowdowns"].size(), 2U);
   EXPECT_EQ(out["summary"].size(), 2U);
+  EXPECT_GE(out["items"][1]["ideal_unfairness"], 1);
+}
+
+// Mri-gridding counts its samples into bins, and a second run on what the first left writes behind their ends.
+TEST(WmShare, RepeatedRunsAreOneProgramOnTheSameData) {
+  if (run_wm("cl run vecadd").code != 0) GTEST_SKIP() << "no OpenCL device";
+  const auto launches_of = [](const std::string& order) {
+    const Ran ran =
+        shell("printf 'prepare\\n" + order + "\\n' | " + binary_path("bin/wm") + " cl run fma --size small --orders");
+    return json::parse(ran.out.substr(ran.out.rfind('{')))["launches"].get<int>();
+  };
+  EXPECT_EQ(launches_of("run 0 7"), 7 * launches_of("run 0"));
+  const Ran ran = run_wm(
+      "bench share mri-gridding --clients 2 --workloads 1 --rounds 1 --size small --policy fifo "
+      "--repeat 7 --json -");
+  ASSERT_EQ(ran.code, 0) << ran.err << "; its outputs are those of one run";
+  EXPECT_EQ(json::parse(ran.out)["repeat"], 7);
 }
 
 TEST(WmShare, BadInputIsOneLine) {
   EXPECT_EQ(run_wm("bench share nosuch").code, 2);
   EXPECT_EQ(run_wm("bench share --clients 0").code, 2);
+  EXPECT_EQ(run_wm("bench share --repeat 0").code, 2);
   EXPECT_EQ(run_wm("cl run --size huge").code, 2);
 }
 
