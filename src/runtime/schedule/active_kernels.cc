@@ -22,6 +22,11 @@ bool ActiveKernels::is_isolated(const Client& client) const {
                      [&](const auto& k) { return k.second->client.get() == &client; });
 }
 
+bool ActiveKernels::has_device(const Client& client) const {
+  return std::all_of(kernels_.begin(), kernels_.end(),
+                     [&](const auto& k) { return k.second->client.get() == &client || k.second->queue->is_held; });
+}
+
 bool ActiveKernels::from_several_clients() const {
   return !kernels_.empty() && !is_isolated(*kernels_.begin()->second->client);
 }

@@ -23,6 +23,8 @@ class ActiveKernels {
   [[nodiscard]] bool has_kernel(const Client& client) const;
   // No other client has a kernel.
   [[nodiscard]] bool is_isolated(const Client& client) const;
+  // No other client has a kernel that the policy lets run.
+  [[nodiscard]] bool has_device(const Client& client) const;
   [[nodiscard]] bool from_several_clients() const;
   // The set of kernels changes now. The clock is read only where kernels of several clients are on the device.
   void note_sharing(const Clock& clock) {

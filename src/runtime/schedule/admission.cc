@@ -18,7 +18,8 @@ LaunchQuery Admission::query(const Command& command, double ahead) const {
           kernels_.is_isolated(*command.client),
           command.client->state.statistics.priority,
           kernels_.shared_until(),
-          command.queue && command.queue->undivided_cap};
+          command.queue && command.queue->undivided_cap,
+          kernels_.has_device(*command.client)};
 }
 
 // Workers may be submitted again, and later commands of the device queue would overtake them. Workers with limits by
@@ -43,7 +44,8 @@ bool Admission::may_follow(const Command& command, const Command& before) const 
   }
   if (before.workers) return !changes_form(command) && may_follow_workers(command, before);
   if (!command.launch) return true;
-  if (command.launch->prints) return false;
+  // A client whose turn has ended would keep the device with launches that the policy does not see in time.
+  if (command.launch->prints || (command.queue->is_held && !bypasses_policy())) return false;
   const ClientState& client = command.client->state;
   if (!bypasses_policy() && client.pipelined_launches >= kMaxPipelined) return false;
   const LaunchQuery launch = query(command, client.pipelined_nanoseconds);
@@ -57,7 +59,7 @@ bool Admission::runs_unmodified(const Command& command) const {
 }
 
 bool Admission::prefers_unmodified(const LaunchPlan& plan) const {
-  const LaunchQuery launch{plan, expected_nanoseconds(plan), 0, true};
+  const LaunchQuery launch{.plan = plan, .expected = expected_nanoseconds(plan), .has_device = true};
   return std::any_of(rules_.begin(), rules_.end(), [&](const auto& rule) { return rule->runs_unmodified(launch); });
 }
 
@@ -90,7 +92,7 @@ void Admission::note_launch(const Command& command) const {
 
 bool Admission::wants_refill(const Client& client) const {
   double budget = 0;
-  const bool isolated = kernels_.is_isolated(client);
+  const bool isolated = kernels_.has_device(client);
   for (const auto& rule : rules_) budget = std::max(budget, rule->pipeline_budget(isolated));
   return client.state.pipelined_launches <= kMaxPipelined / 2 && client.state.pipelined_nanoseconds <= budget / 2;
 }

@@ -35,6 +35,7 @@ struct LaunchQuery {
   int priority = 0;                // priority of the client
   std::uint64_t shared_until = 0;  // when kernels of several clients were last on the device, on the daemon's clock
   bool is_capped_alike = false;    // the launches of its queue can keep their cap undivided
+  bool has_device = false;         // isolated, or the policy holds the kernels of all other clients
 };
 
 // A rule is a class in a header of rules/, named as the file; the build finds it. Its function

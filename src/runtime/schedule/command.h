@@ -38,6 +38,7 @@ struct Queue {
   std::weak_ptr<Command> last_submitted;      // latest command on the device queue
   std::shared_ptr<WorkerTable> worker_table;  // launches that run as workers with limits by compute unit share it
   std::optional<UndividedCap> undivided_cap;  // where the policy's caps are such that its launches can run undivided
+  bool is_held = false;                       // the policy lets launches of its client wait
   std::uint32_t short_launches = 0;           // latest launches without a break that the rules would run unmodified
   std::uint64_t last_launch_completed = 0;    // on the daemon's clock
   std::uint64_t last_observed = 0;            // when a completion was last seen, on the daemon's clock

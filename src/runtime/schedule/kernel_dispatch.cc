@@ -203,7 +203,7 @@ void KernelDispatch::dispatch(const std::function<void(const CommandPtr&, std::u
   changed_ = false;
   machine_->deliver_events(*policy_);
   policy_->on(policy::KernelSetChanged{}, *machine_);
-  note_undivided_caps();
+  note_caps();
   workers_->shrink_to_caps();
   make_room_for_transfers();
   machine_->dispatch(
@@ -216,9 +216,10 @@ void KernelDispatch::dispatch(const std::function<void(const CommandPtr&, std::u
   changed_ |= machine_->has_events();
 }
 
-void KernelDispatch::note_undivided_caps() {
+void KernelDispatch::note_caps() {
   machine_->decide_undivided_caps();
   for (const auto& [id, command] : kernels_.all()) {
+    command->queue->is_held = machine_->allowed(command->placement.kernel) == 0;
     command->queue->undivided_cap = machine_->undivided_cap(command->placement.kernel);
   }
 }

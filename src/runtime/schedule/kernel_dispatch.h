@@ -84,8 +84,8 @@ class KernelDispatch {
   // `local`: the size of a group.
   [[nodiscard]] gpu::Resources worker_footprint(const LaunchPlan& plan, const Size3& local) const;
   [[nodiscard]] gpu::Resources undivided_footprint(const LaunchPlan& plan) const;
-  // Tells queues whether and how their launches keep the policy's caps undivided.
-  void note_undivided_caps();
+  // Tells queues whether the policy holds their launches, and whether and how they keep its caps undivided.
+  void note_caps();
   // Workers for which the isolated device has room.
   [[nodiscard]] std::uint32_t room_for_workers(const Command& command) const;
   void make_machine(bool real_sms);

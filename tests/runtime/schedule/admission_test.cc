@@ -125,6 +125,29 @@ TEST_F(AdmissionTest, AtMost32LaunchesArePipelined) {
   EXPECT_FALSE(admission.wants_refill(*client)) << "half of the budget of an isolated client";
 }
 
+TEST_F(AdmissionTest, ALaunchFollowsNothingWhileThePolicyHoldsItsClient) {
+  const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
+  const auto before = running(client, 0), next = make_launch(client, before->queue, "n");
+  EXPECT_TRUE(admission.may_follow(*next, *before));
+  before->queue->is_held = true;
+  EXPECT_FALSE(admission.may_follow(*next, *before)) << "it would keep the device after its turn";
+  const Admission fifo(make_admission_rules({.pass_through = true}, polled_device(), clock()), kernels);
+  EXPECT_TRUE(fifo.may_follow(*next, *before)) << "nothing asks the policy";
+}
+
+TEST_F(AdmissionTest, AClientWhoseNeighboursAreHeldPipelinesAsIfIsolated) {
+  const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
+  const auto before = running(client, 0), neighbour = running(other, 1);
+  const auto next = make_launch(client, before->queue, "n", {.workers = true});
+  next->launch->kernel->group_nanoseconds = 200'000.0 / static_cast<double>(group_count(*next->launch));
+  EXPECT_FALSE(admission.may_follow(*next, *before)) << "longer than 100 us beside others";
+  EXPECT_FALSE(kernels.has_device(*client));
+  neighbour->queue->is_held = true;
+  EXPECT_TRUE(kernels.has_device(*client));
+  EXPECT_FALSE(kernels.is_isolated(*client));
+  EXPECT_TRUE(admission.may_follow(*next, *before)) << "and not than 300 us of a client that has the device";
+}
+
 TEST_F(AdmissionTest, ALaunchIsPipelinedBehindAKernelOfItsClient) {
   const Admission admission(make_admission_rules({}, polled_device(), clock()), kernels);
   const auto launch = make_launch(client, make_queue(), "k");

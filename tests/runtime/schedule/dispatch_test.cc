@@ -23,6 +23,13 @@ struct Arrivals final : policy::Policy {
   std::vector<policy::Kernel>& all;
 };
 
+// Lets no kernel start.
+struct Holds final : policy::Policy {
+  void on(const policy::KernelArrived& arrived, policy::Machine& machine) override {
+    for (const policy::Sm& sm : machine.sms()) machine.cap(sm.id, arrived.kernel, 0);
+  }
+};
+
 struct DispatchTest : testing::Test {
   explicit DispatchTest(const Capabilities& device = polled_device()) : backend(device) {}
   ~DispatchTest() override {
@@ -95,6 +102,16 @@ TEST_F(DispatchTest, ANewPolicyIsToldOfTheKernelsThatAreThere) {
   scheduler.set_policy(std::make_unique<Arrivals>(told), {});
   ASSERT_EQ(told.size(), 1U);
   EXPECT_EQ(told[0].id, arrived[0].id);
+}
+
+TEST_F(DispatchTest, AQueueKnowsThatThePolicyHoldsItsLaunches) {
+  scheduler.set_policy(std::make_unique<Holds>(), {});
+  const auto held = launch(8, false);
+  EXPECT_TRUE(held->queue->is_held);
+  EXPECT_TRUE(backend.submitted.empty());
+  scheduler.set_policy(std::make_unique<Arrivals>(arrived), {});
+  EXPECT_FALSE(held->queue->is_held);
+  EXPECT_EQ(backend.submitted.size(), 1U);
 }
 
 // A worker's kernel has three more arguments: the queue of groups, its control word and the range.

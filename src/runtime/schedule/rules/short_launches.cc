@@ -11,10 +11,11 @@ std::string ShortLaunches::description() const {
 }
 
 // Short, behind its client's other launches, enough not to delay a newly arrived client; or, beside other clients on a
-// device with many compute units, shorter than observing its end and submitting the next would take.
+// device with many compute units, shorter than observing its end and submitting the next would take. A client counts as
+// isolated while the policy holds the kernels of all others.
 bool ShortLaunches::runs_unmodified(const LaunchQuery& query) const {
   if (!query.isolated && only_isolated_) return false;
-  return query.expected && *query.expected + query.ahead < pipeline_budget(query.isolated);
+  return query.expected && *query.expected + query.ahead < pipeline_budget(query.isolated || query.has_device);
 }
 
 bool ShortLaunches::may_pipeline(const LaunchQuery& query) const {
