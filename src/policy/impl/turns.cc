@@ -1,0 +1,179 @@
+// Processor sharing by turns: one client after the other has the whole machine, the one that was served least first.
+//
+// Kernels beside each other take cache and bandwidth from each other, so that equal shares of an SM are no equal parts
+// of an isolated rate. A client that has the machine for a turn runs as if isolated, and over many turns each of n
+// clients has 1/n of its isolated rate: round robin with a bound on who is ahead, as in deficit round robin (Shreedhar
+// and Varghese, SIGCOMM 1995).
+//
+// Launches are not interrupted. A turn ends once its client is ahead of one that waits by the length of a turn, which
+// is a part of what the waiting one was served: a short program does not wait long, and long ones change seldom. Behind
+// the client whose turn it is, `at_once` - 1 others may start launches, of lower priority, so that the machine does not
+// stand idle while the first sends its next one.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace wm::policy {
+namespace {
+
+class Turns final : public Policy {
+ public:
+  explicit Turns(const Values& v)
+      : first_(static_cast<double>(v.cycles("first").count)),
+        turn_(static_cast<double>(v.cycles("turn").count)),
+        growth_(v.number("growth")),
+        at_once_(static_cast<std::size_t>(v.integer("at_once"))),
+        pause_(v.cycles("pause")) {}
+
+  void on(const KernelArrived& e, Machine& gpu) override {
+    charge(gpu);
+    const Kernel* kernel = gpu.find(e.kernel);
+    if (kernel == nullptr) return;
+    const bool is_new = !clients_.contains(e.kernel) || kernel->launch == 0;
+    Client& client = clients_[e.kernel];
+    // A new or returning client has neither credit nor debt. One whose launches follow each other was not absent.
+    if (is_new) client = {};
+    if (is_new || was_away(client, gpu.now())) client.served = least_served(e.kernel, gpu.now()), client.used = 0;
+    client.share = std::max(kernel->share, 1e-9);
+    client.is_here = true;
+    if (is_new) allow(gpu, e.kernel, false);
+  }
+  void on(const KernelDone& e, Machine& gpu) override {
+    charge(gpu);
+    clients_[e.kernel].is_here = false;
+    clients_[e.kernel].left = gpu.now();
+  }
+  // After its turn a client has blocks until the last of them ends.
+  void on(const BlockDone&, Machine& gpu) override { charge(gpu); }
+  void on(const KernelSetChanged&, Machine& gpu) override { choose(gpu); }
+  void on(const Wake&, Machine& gpu) override {
+    is_due_ = false;
+    choose(gpu);
+  }
+
+ private:
+  struct Client {
+    double served = 0;  // cycles of the whole machine, over its share
+    double used = 0;    // cycles of the whole machine since it came
+    double share = 1;
+    bool is_here = false;
+    bool is_allowed = true;  // to start blocks
+    bool has_turn = false;
+    bool had_blocks = false;  // when the use was last counted
+    Cycles left;
+  };
+
+  [[nodiscard]] bool was_away(const Client& client, Cycles now) const {
+    return !client.is_here && now > client.left + pause_;
+  }
+
+  [[nodiscard]] double least_served(KernelId returning, Cycles now) const {
+    std::optional<double> least;
+    for (const auto& [id, c] : clients_)
+      if (id != returning && !was_away(c, now)) least = std::min(least.value_or(c.served), c.served);
+    return least.value_or(0);
+  }
+
+  // Clients whose blocks were on the machine together since the last call have used equal parts of the time; where none
+  // had any, those that could start them. A kernel that has ended is not in kernels() any more.
+  void charge(const Machine& gpu) {
+    const auto passed = static_cast<double>((gpu.now() - charged_).count);
+    charged_ = gpu.now();
+    const auto had_blocks = [](const auto& c) { return c.second.is_here && c.second.had_blocks; };
+    const auto could_start = [](const auto& c) { return c.second.is_here && c.second.is_allowed; };
+    const auto running = std::count_if(clients_.begin(), clients_.end(), had_blocks);
+    const auto waiting = std::count_if(clients_.begin(), clients_.end(), could_start);
+    const double part = passed / static_cast<double>(std::max<std::ptrdiff_t>(running != 0 ? running : waiting, 1));
+    for (auto& entry : clients_) {
+      Client& client = entry.second;
+      if (running != 0 ? had_blocks(entry) : could_start(entry)) {
+        client.used += part;
+        client.served += part / client.share;
+      }
+      const Kernel* kernel = gpu.find(entry.first);
+      client.had_blocks = kernel != nullptr && kernel->resident > 0;
+    }
+  }
+
+  // The client's turn ends when it was served so much more, in time over its share, than it is now; none waits: never.
+  [[nodiscard]] std::optional<double> rest_of_turn(KernelId id, const std::vector<Kernel>& kernels) {
+    const Client& client = clients_[id];
+    std::optional<double> rest;
+    for (const Kernel& k : kernels) {
+      if (k.id == id) continue;
+      const Client& other = clients_[k.id];
+      const double ahead = std::clamp(other.used * growth_, first_, turn_) / other.share;
+      const double until = other.served + ahead - client.served;
+      rest = rest ? std::min(*rest, until) : until;
+    }
+    return rest;
+  }
+
+  void allow(Machine& gpu, KernelId id, bool may_start) {
+    Client& client = clients_[id];
+    if (client.is_allowed == may_start) return;
+    client.is_allowed = may_start;
+    for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, id, may_start ? kNoCap : 0);
+  }
+
+  // Orders the kernels: by priority, then the one whose turn it is, unless its turn has ended, then by what they were
+  // served; among equals the latest arrival, since the others have had the machine.
+  void choose(Machine& gpu) {
+    charge(gpu);
+    std::vector<Kernel> kernels(gpu.kernels().begin(), gpu.kernels().end());
+    for (const Kernel& k : kernels) {
+      Client& client = clients_[k.id];
+      client.has_turn = client.has_turn && rest_of_turn(k.id, kernels).value_or(1) > 0;
+    }
+    std::stable_sort(kernels.begin(), kernels.end(), [&](const Kernel& a, const Kernel& b) {
+      if (a.priority != b.priority) return a.priority > b.priority;
+      const Client &x = clients_[a.id], &y = clients_[b.id];
+      if (x.has_turn != y.has_turn) return x.has_turn;
+      return x.served != y.served ? x.served < y.served : a.arrived > b.arrived;
+    });
+    std::vector<KernelId> order;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      clients_[kernels[i].id].has_turn = i == 0;
+      allow(gpu, kernels[i].id, i < at_once_);
+      order.push_back(kernels[i].id);
+    }
+    gpu.order(order);
+    if (kernels.size() > at_once_ && !is_due_) {
+      is_due_ = true;
+      const double rest = rest_of_turn(order.front(), kernels).value_or(turn_) * clients_[order.front()].share;
+      gpu.wake_at(gpu.now() + Cycles{static_cast<std::uint64_t>(std::max(rest, first_ / 4))}, 0);
+    }
+  }
+
+  const double first_;
+  const double turn_;
+  const double growth_;
+  const std::size_t at_once_;
+  const Cycles pause_;
+  Cycles charged_;
+  bool is_due_ = false;
+  std::map<KernelId, Client> clients_;
+};
+
+}  // namespace
+
+WM_POLICY(Turns,
+          {.name = "turns",
+           .about = "clients have the whole machine in turn, the one that was served least first",
+           .paper = "after deficit round robin",
+           .waits = Waits::for_priority,
+           .short_launches_unmodified = true,
+           .needs = {Can::cap_blocks, Can::order_launches},
+           .uses = {Can::see_blocks},
+           .parameters = {
+               cycles("turn", 500'000, {1000, 1'000'000'000}, "by so much a client gets ahead of one that waits", ""),
+               cycles("first", 50'000, {1, 1'000'000'000}, "the least of it, for one that has just come", ""),
+               number("growth", 0.1, {0, 1}, "… and otherwise the part of what the waiting one was served", ""),
+               integer("at_once", 1, {1, 1000}, "clients that may start launches at the same time", ""),
+               cycles("pause", 2'000'000, {0, 1'000'000'000}, "time without a launch after which a client was away",
+                      "")}})
+
+}  // namespace wm::policy
