@@ -64,6 +64,8 @@ class GlobalPort {
   void print(const PrintSink& sink, std::string text) { printed_.push_back({&sink, std::move(text)}); }
 
   // --- for the simulator
+  // Whether publish() would do anything.
+  [[nodiscard]] bool has_unpublished() const { return !pieces_.empty() || !printed_.empty(); }
   // Makes the buffered stores visible to all ports, and hands out what was printed.
   void publish();
   // The atomic of the last step, nullptr if it made none.

@@ -1,6 +1,7 @@
 #include "sim/cycle/chip.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace wm::sim {
 
@@ -8,6 +9,7 @@ Chip::Chip(const gpu::GpuConfig& config, const MemoryTiming& timing, std::uint32
     : config_(config),
       map_(config),
       host_threads_(threads),
+      left_(config.sm.count),
       requests_(config.sm.count, config.dram.channels),
       replies_(config.dram.channels, config.sm.count),
       outgoing_(config.dram.channels),
@@ -54,6 +56,7 @@ void Chip::run_sm(std::uint32_t i, std::uint64_t until) {
   replies_.take(i, [&](const Message& m) { sm.receive(m); });
   if (sm.next_event() >= until) return;
   sm.run(now_, until);
+  left_[i] = {.has_events = sm.has_events(), .has_stores = sm.has_stores()};
   requests_.send(i, sm.outbox(), [&](const Message& m) { return map_.channel_of_slice(map_.slice(m.line)); });
   sm.outbox().clear();
 }
@@ -67,12 +70,17 @@ void Chip::run_partition(std::uint32_t i, std::uint64_t until) {
   outgoing_[i].clear();
 }
 
+// Stores become visible to all SMs before partitions execute atomics: never while a block runs.
+void Chip::publish_stores() {
+  for (std::uint32_t i = 0; i < sms_.size(); ++i)
+    if (std::exchange(left_[i].has_stores, false)) sms_[i]->publish();
+}
+
 void Chip::run(std::uint64_t length) {
   const std::uint64_t end = now_ + length;
   find_busy(sms_, replies_, end);
   host_threads_.run(static_cast<std::uint32_t>(busy_.size()), [&](std::uint32_t i) { run_sm(busy_[i], end); });
-  // Stores become visible to all SMs before partitions execute atomics: never while a block runs.
-  for (const auto& sm : sms_) sm->publish();
+  publish_stores();
   send_requests();
   find_busy(partitions_, requests_, end + ahead_);
   host_threads_.run(static_cast<std::uint32_t>(busy_.size()),

@@ -40,7 +40,14 @@ class Chip {
   [[nodiscard]] std::uint64_t next_event() const;
 
   [[nodiscard]] std::uint32_t sm_count() const { return static_cast<std::uint32_t>(sms_.size()); }
-  [[nodiscard]] Sm& sm(std::uint32_t i) { return *sms_[i]; }
+  // An SM that is handed out to be changed counts as one that has events.
+  [[nodiscard]] Sm& sm(std::uint32_t i) {
+    left_[i].has_events = true;
+    return *sms_[i];
+  }
+  [[nodiscard]] const Sm& sm(std::uint32_t i) const { return *sms_[i]; }
+  // False: the SM has nothing for the dispatcher to take (Sm::has_events).
+  [[nodiscard]] bool has_events(std::uint32_t i) const { return left_[i].has_events; }
   [[nodiscard]] Partition& partition(std::uint32_t i) { return *partitions_[i]; }
   [[nodiscard]] std::uint32_t partition_count() const { return static_cast<std::uint32_t>(partitions_.size()); }
 
@@ -50,14 +57,23 @@ class Chip {
   void find_busy(const Units& units, const Exchange& messages, std::uint64_t until);
   void run_sm(std::uint32_t i, std::uint64_t until);
   void run_partition(std::uint32_t i, std::uint64_t until);
+  void publish_stores();
   void send_requests();
   void send_replies();
+
+  // What an SM has left when its quantum ends. On a cache line of its own, so that the thread between quanta reads one
+  // line for each SM, instead of all those that another thread has just written.
+  struct alignas(64) Left {
+    bool has_events = true;
+    bool has_stores = true;
+  };
 
   const gpu::GpuConfig& config_;
   AddressMap map_;
   HostThreads host_threads_;
   std::vector<std::uint32_t> busy_;
   std::vector<std::unique_ptr<Sm>> sms_;
+  std::vector<Left> left_;  // by SM
   std::vector<std::unique_ptr<Partition>> partitions_;
   Exchange requests_;                           // from SMs to partitions
   Exchange replies_;                            // from partitions to SMs

@@ -150,7 +150,7 @@ bool CycleMachine::needs_short_quantum() const {
     if (sm.leaving != 0 || sm.state == policy::Sm::State::reserved || sm.state == policy::Sm::State::gating)
       return true;
     for (const policy::Kernel& k : kernels_)
-      if (const_cast<Chip&>(chip_).sm(s).has_quota(static_cast<std::uint8_t>(k.id.index))) return true;
+      if (chip_.sm(s).has_quota(static_cast<std::uint8_t>(k.id.index))) return true;
   }
   // Launches that are nearly over.
   for (const policy::Kernel& k : kernels_)

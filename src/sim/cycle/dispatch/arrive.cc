@@ -149,9 +149,8 @@ void CycleMachine::drop(std::uint32_t sm, std::unique_ptr<BlockRun> run) {
 
 std::uint64_t CycleMachine::instructions(std::uint32_t client) const {
   std::uint64_t sum = 0;
-  auto& chip = const_cast<Chip&>(chip_);
-  for (std::uint32_t s = 0; s < chip.sm_count(); ++s)
-    sum += chip.sm(s).thread_instructions(static_cast<std::uint8_t>(client));
+  for (std::uint32_t s = 0; s < chip_.sm_count(); ++s)
+    sum += chip_.sm(s).thread_instructions(static_cast<std::uint8_t>(client));
   return sum;
 }
 

@@ -11,8 +11,13 @@ using SmState = policy::Sm::State;
 
 Result<void> CycleMachine::collect(policy::Policy& policy) {
   for (policy::Kernel& k : kernels_) k.instructions = progress(k.id.index);
-  for (std::uint32_t s = 0; s < sms_.size(); ++s) collect_faults(s);
+  for (std::uint32_t s = 0; s < sms_.size(); ++s)
+    if (chip_.has_events(s)) collect_faults(s);
   for (std::uint32_t s = 0; s < sms_.size(); ++s) {
+    if (!chip_.has_events(s)) {
+      settle(s, policy);
+      continue;
+    }
     // A block of a client that is cut off enters the tables before it is dropped.
     if (has_late_followers(s)) collect_blocks(s, policy);
     collect_stopped(s);

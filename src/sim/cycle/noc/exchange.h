@@ -7,6 +7,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,15 +28,18 @@ class Exchange {
     sent.receivers.clear();
     for (const Message& m : messages) sent.receivers.push_back(receiver_of(m));
     sort_by_receiver(sent, messages);
+    note_first(sender);
   }
 
   // Calls change(message, receiver) for all messages since `close`; update_first() must follow.
   template <typename Change>
   void visit(Change change) {
-    for (Sent& sent : sent_)
-      if (sent.is_new)
-        for (std::uint32_t r = 0; r < senders_of_.size(); ++r)
-          for (std::uint32_t i = sent.begin[r]; i < sent.begin[r + 1]; ++i) change(sent.messages[i], r);
+    for (std::uint32_t s = 0; s < sent_.size(); ++s) {
+      if (!has_sent(s)) continue;
+      Sent& sent = sent_[s];
+      for (std::uint32_t r = 0; r < senders_of_.size(); ++r)
+        for (std::uint32_t i = sent.begin[r]; i < sent.begin[r + 1]; ++i) change(sent.messages[i], r);
+    }
   }
   void update_first();
 
@@ -42,14 +47,15 @@ class Exchange {
   template <typename Expect>
   void close(Expect expect) {
     for (std::uint32_t s = 0; s < sent_.size(); ++s) {
-      if (!sent_[s].is_new) continue;
-      sent_[s].is_new = false;
+      if (!has_sent(s)) continue;
+      const std::uint64_t* first = header(s) + 1;
       for (std::uint32_t r = 0; r < senders_of_.size(); ++r) {
-        if (sent_[s].begin[r] == sent_[s].begin[r + 1]) continue;
+        if (first[r] == kNone) continue;
         senders_of_[r].push_back(s);
-        expect(r, sent_[s].first[r]);
+        expect(r, first[r]);
       }
     }
+    ++phase_;
   }
   [[nodiscard]] bool waits_for(std::uint32_t receiver) const { return !senders_of_[receiver].empty(); }
 
@@ -68,13 +74,25 @@ class Exchange {
     std::vector<Message> messages;         // by receiver
     std::vector<std::uint32_t> receivers;  // in the order of sending
     std::vector<std::uint32_t> begin;      // by receiver: where its messages begin, and behind the last where they end
-    std::vector<std::uint64_t> first;      // by receiver: when the first of its messages arrives
-    bool is_new = false;                   // sent since `close`
   };
+  struct alignas(64) CacheLine {
+    std::array<std::uint64_t, 8> words;
+  };
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  void sort_by_receiver(Sent& sent, const std::vector<Message>& messages) const;
+  static void sort_by_receiver(Sent& sent, const std::vector<Message>& messages);
+  void note_first(std::uint32_t sender);
+  [[nodiscard]] std::uint64_t* header(std::uint32_t sender) {
+    return headers_[std::size_t{sender} * lines_of_header_].words.data();
+  }
+  [[nodiscard]] bool has_sent(std::uint32_t sender) { return *header(sender) == phase_; }
 
-  std::vector<Sent> sent_;                              // by sender
+  std::vector<Sent> sent_;  // by sender
+  // By sender: the phase in which it sent last, and for each receiver when the first of its messages arrives, or kNone.
+  // `close` reads these lines, one behind the other, and none of the messages, which other threads have just written.
+  std::vector<CacheLine> headers_;
+  std::size_t lines_of_header_;
+  std::uint64_t phase_ = 1;
   std::vector<std::vector<std::uint32_t>> senders_of_;  // by receiver, with messages for it
 };
 

@@ -76,6 +76,7 @@ class BlockSlots {
   [[nodiscard]] std::uint32_t resident(std::uint8_t kernel) const { return resident_[kernel]; }
   // When the kernel's last block ended or its last message came, so far.
   [[nodiscard]] std::uint64_t last(std::uint8_t kernel) const { return last_[kernel]; }
+  [[nodiscard]] bool has_events() const { return !finished_.empty() || !stopped_.empty() || !faulted_.empty(); }
   // The caller takes and clears these.
   std::vector<FinishedBlock>& finished() { return finished_; }
   std::vector<FinishedBlock>& stopped() { return stopped_; }

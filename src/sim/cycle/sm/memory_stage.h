@@ -41,6 +41,7 @@ class MemoryStage {
   [[nodiscard]] const Lsu& lsu() const { return lsu_; }
   [[nodiscard]] AtomicsInFlight& atomics() { return atomics_; }
   [[nodiscard]] exec::GlobalPort& port() { return port_; }
+  [[nodiscard]] const exec::GlobalPort& port() const { return port_; }
 
  private:
   [[nodiscard]] std::uint64_t read_constant(const WarpSlot& w, const exec::Access& a, std::uint64_t now);

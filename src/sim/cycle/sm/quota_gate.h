@@ -40,6 +40,7 @@ class QuotaGate {
   [[nodiscard]] std::uint32_t closed() const { return closed_; }
   [[nodiscard]] bool is_closed(std::uint8_t kernel) const { return (closed_ >> kernel & 1) != 0; }
   // Kernels that were closed by `close_spent` since the last call, as bits.
+  [[nodiscard]] bool has_newly_closed() const { return newly_closed_ != 0; }
   std::uint32_t take_newly_closed() { return std::exchange(newly_closed_, 0); }
 
  private:

@@ -72,6 +72,14 @@ class Sm final : private IssueEvents {
   // Kernels whose quota was spent since the last call, as bits.
   std::uint32_t take_spent() { return issue_.take_spent(); }
 
+  // Whether the caller can take anything: blocks that ended, stopped, moved or faulted, or kernels whose quota was
+  // spent.
+  [[nodiscard]] bool has_events() const {
+    return blocks_.has_events() || !moved_.empty() || issue_.quota().has_newly_closed();
+  }
+  // Whether publish() would do anything.
+  [[nodiscard]] bool has_stores() const { return issue_.memory().port().has_unpublished(); }
+
   // --- a quantum
   void run(std::uint64_t begin, std::uint64_t until);
   // The next cycle with something to do. Contexts are moved in every cycle.
