@@ -331,7 +331,7 @@ WM_POLICY(Quota,
                                              "rates of kernels with goals count against their quotas, or against the "
                                              "goal with alpha as printed (rollover)",
                                              "3.5")),
-                          added_later(number("surplus", 0.1, {0, 1'000},
+                          added_later(number("surplus", 1, {0, 1'000},
                                              "epochs by which a kernel with a goal is ahead "
                                              "of it before what rolled over stops counting (rollover)",
                                              "3.5"))}})
