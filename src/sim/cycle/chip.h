@@ -61,8 +61,8 @@ class Chip {
   void send_requests();
   void send_replies();
 
-  // What an SM has left when its quantum ends. On a cache line of its own, so that the thread between quanta reads one
-  // line for each SM, instead of all those that another thread has just written.
+  // The work that an SM has left for the thread between quanta when its own quantum ends. Each lies on a cache line of
+  // its own: that thread reads one line for each SM, instead of all those that another thread has just written.
   struct alignas(64) Left {
     bool has_events = true;
     bool has_stores = true;
