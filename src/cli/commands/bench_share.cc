@@ -261,7 +261,7 @@ void add_bench_share(const Command& bench) {
   share.option("--rounds", options->rounds, "Runs of each workload", {.show_default = true, .low = 1, .high = 10000});
   share.option("--repeat", options->setup.repeat,
                "Runs of its benchmark that a client makes in a row, as one program that restores its data between them",
-               {.show_default = true, .low = 1, .high = 1'000'000});
+               {.show_default = true, .low = 1, .high = kMaxRepeat});
   share.option("--seed", options->seed, "Seed of the random workloads", {.show_default = true});
   share.option("--size", options->setup.size, "small, medium or large", {.show_default = true});
   share.option("--device", options->setup.device, "Part of the name of the platform or device to use");

@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include "base/json.h"
 #include "cli/commands/command.h"
+#include "cli/commands/share_client.h"
 #include "cli/input/subject.h"
 #include "cli/output/output.h"
 #include "cli/output/table.h"
@@ -69,11 +71,14 @@ Json obey(OpenclApplication& program, zoo::Case& c, const std::string& order) {
     return {{"passed", r.ok()}, {"detail", r ? "" : r.error().what}};
   }
   if (order.starts_with("run ")) {
-    char* rest = nullptr;
-    const std::uint64_t start = std::strtoull(order.c_str() + 4, &rest, 10);
-    const auto times = static_cast<std::uint32_t>(std::strtoul(rest, nullptr, 10));
+    std::istringstream words(order.substr(4));
+    std::uint64_t start = 0, times = 1;
+    words >> start;
+    if (!(words >> std::ws).eof() && !(words >> times)) times = 0;
+    if (times < 1 || times > kMaxRepeat)
+      return {{"error", fmt::format("run takes a time and 1 to {} runs", kMaxRepeat)}};
     sleep_until(start);
-    const auto run = program.run(OpenclApplication::Timed::ends, std::max(times, 1U));
+    const auto run = program.run(OpenclApplication::Timed::ends, static_cast<std::uint32_t>(times));
     return run ? json_of(*run) : failed(run.error());
   }
   if (order.starts_with("repeat ")) {

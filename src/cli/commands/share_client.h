@@ -38,6 +38,8 @@ class LineProcess {
   std::string rest_;  // received text that is not yet a complete line
 };
 
+constexpr std::uint32_t kMaxRepeat = 10'000;
+
 struct ShareSetup {
   std::string size, device, cache;
   bool rewrite = true;

@@ -71,6 +71,11 @@ TEST(WmShare, RepeatedRunsAreOneProgramOnTheSameData) {
     return json::parse(ran.out.substr(ran.out.rfind('{')))["launches"].get<int>();
   };
   EXPECT_EQ(launches_of("run 0 7"), 7 * launches_of("run 0"));
+  for (const char* wrong : {"run 0 0", "run 0 -5", "run 0 x", "run 0 10001"}) {
+    const Ran ran = shell("printf 'prepare\\n" + std::string(wrong) + "\\n' | " + binary_path("bin/wm") +
+                          " cl run fma --size small --orders");
+    EXPECT_NE(ran.out.find("1 to 10000 runs"), std::string::npos) << wrong << ": " << ran.out;
+  }
   const Ran ran = run_wm(
       "bench share mri-gridding --clients 2 --workloads 1 --rounds 1 --size small --policy fifo "
       "--repeat 7 --json -");
