@@ -31,7 +31,7 @@ TEST(IgnoredRequests, NameThePolicyAndThoseThatHonourThem) {
 TEST(IgnoredRequests, NameOnlyPoliciesThatTheDaemonCanRun) {
   EXPECT_THAT(ignored_requests({{"policy", "accelos"}}, true, true),
               ElementsAre(EndsWith("these do: goal_shares"),
-                          EndsWith("these do: fair_queueing, goal_shares, least_served, priority_shares")));
+                          EndsWith("these do: fair_queueing, goal_shares, least_served, priority_shares, turns")));
   EXPECT_THAT(ignored_requests({{"policy", "accelos"}, {"simulated", {{"timing", "cycle"}}}}, true, false),
               ElementsAre(AllOf(HasSubstr("smqos"), HasSubstr("quota"))));
 }
