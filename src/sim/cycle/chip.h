@@ -61,8 +61,8 @@ class Chip {
   void send_requests();
   void send_replies();
 
-  // The work that an SM has left for the thread between quanta when its own quantum ends. Each lies on a cache line of
-  // its own: that thread reads one line for each SM, instead of all those that another thread has just written.
+  // Whether an SM has left work for the thread between quanta when its own quantum ends. Each lies on a cache line of
+  // its own: that thread need not read the lists of events and stores, which another thread has just written.
   struct alignas(64) Left {
     bool has_events = true;
     bool has_stores = true;
