@@ -120,8 +120,9 @@ class CycleMachine final : public policy::Machine {
   };
 
   struct Placing {
-    std::uint32_t first_sm = 0;  // where placing begins, so that no SM is always first
-    bool offered = false;        // SMs have offers of blocks that may follow others
+    std::uint32_t first_sm = 0;           // where placing begins, so that no SM is always first
+    bool offered = false;                 // SMs have offers of blocks that may follow others
+    std::vector<std::uint32_t> followed;  // storage for offer_blocks
   };
 
   // machine.cc
@@ -165,6 +166,7 @@ class CycleMachine final : public policy::Machine {
   // The kernel whose block the SM gets next, where one of `leaving` goes first; nullptr: none.
   policy::Kernel* next_for(std::uint32_t sm, const policy::Kernel* leaving);
   void offer_blocks();
+  void find_followed(const policy::Kernel& k, std::vector<std::uint32_t>& sms);
   void take_back_offers();
   void start_block(std::uint32_t sm, policy::Kernel& kernel, std::uint64_t at);
   void enter(std::uint32_t sm, policy::Kernel& kernel);

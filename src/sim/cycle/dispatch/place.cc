@@ -73,21 +73,29 @@ bool CycleMachine::place_one(std::uint32_t s, std::uint64_t at) {
 // quantum's end. Offers stand for later quanta until something changes that blocks are placed by.
 void CycleMachine::offer_blocks() {
   if (std::exchange(placing_.offered, true)) return;
-  const auto count = static_cast<std::uint32_t>(sms_.size());
   for (policy::Kernel& k : kernels_) {
     ClientRun& client_run = client_runs_[k.id.index];
-    if (!client_run.set_aside.empty()) continue;
+    if (!client_run.set_aside.empty() || k.waiting == 0) continue;
+    std::vector<std::uint32_t>& sms = placing_.followed;  // where the kernel's blocks may be followed
+    find_followed(k, sms);
     std::uint32_t left = k.waiting;
-    for (std::uint32_t turn = 1, any = 1; any != 0 && left != 0; ++turn) {
-      any = 0;
-      for (std::uint32_t i = 0; i < count && left != 0; ++i) {
-        const std::uint32_t s = (placing_.first_sm + i) % count;
-        if (residents_[s][k.id.index].resident < turn || next_for(s, &k) != &k) continue;
+    for (std::uint32_t turn = 1; !sms.empty() && left != 0; ++turn) {
+      for (const std::uint32_t s : sms) {
         chip_.sm(s).offer({static_cast<std::uint8_t>(k.id.index), client_run.take_number()});
-        --left;
-        any = 1;
+        if (--left == 0) break;
       }
+      std::erase_if(sms, [&](std::uint32_t s) { return residents_[s][k.id.index].resident <= turn; });
     }
+  }
+}
+
+// The SMs where the next block would be of the same kernel when one of its blocks ends, in the order of the rounds.
+void CycleMachine::find_followed(const policy::Kernel& k, std::vector<std::uint32_t>& sms) {
+  const auto count = static_cast<std::uint32_t>(sms_.size());
+  sms.clear();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t s = (placing_.first_sm + i) % count;
+    if (residents_[s][k.id.index].resident != 0 && next_for(s, &k) == &k) sms.push_back(s);
   }
 }
 

@@ -21,8 +21,9 @@ class BankQueue {
  public:
   using Index = std::uint32_t;
   static constexpr Index kNone = ~Index{0};
+  static constexpr std::uint32_t kMaxBanks = 64;
 
-  // At most 64 banks; all of them closed.
+  // At most kMaxBanks; all of them closed.
   BankQueue(std::uint32_t banks, std::uint32_t capacity) : banks_(banks) { entries_.reserve(capacity); }
 
   [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -35,13 +36,24 @@ class BankQueue {
   // The oldest request of a bank that has some, and the oldest of those that hit its open row.
   [[nodiscard]] Index oldest(std::uint32_t bank) const { return banks_[bank].first; }
   [[nodiscard]] Index hit(std::uint32_t bank) const { return banks_[bank].hit; }
+  // The next request of the same bank; kNone: there is none.
+  [[nodiscard]] Index after(Index i) const { return entries_[i].next; }
   // When the oldest hit of a bank, or its oldest request where none hits, has arrived.
   [[nodiscard]] std::uint64_t head_arrived(std::uint32_t bank) const { return banks_[bank].head_arrived; }
   // Whether the row of the request is open in its bank.
   [[nodiscard]] bool hits(const DramRequest& request) const { return banks_[request.bank].open_row == request.row; }
-  // The next request of the same bank that hits the open row.
-  [[nodiscard]] Index hit_after(Index i) const {
-    return hit_from(entries_[i].next, banks_[entries_[i].request.bank].open_row);
+  // The oldest hit of a bank that has arrived by the clock; kNone: none has.
+  [[nodiscard]] Index hit_arrived(std::uint32_t bank, std::uint64_t clock) const {
+    Index i = banks_[bank].hit;
+    while (i != kNone && entries_[i].request.arrived > clock) i = hit_after(i);
+    return i;
+  }
+  // When the first hit of a bank arrives; some clock up to `clock` if one has arrived by then.
+  [[nodiscard]] std::uint64_t first_hit_arrival(std::uint32_t bank, std::uint64_t clock) const {
+    std::uint64_t first = ~std::uint64_t{0};
+    for (Index i = banks_[bank].hit; i != kNone && first > clock; i = hit_after(i))
+      first = first < entries_[i].request.arrived ? first : entries_[i].request.arrived;
+    return first;
   }
 
   void push(const DramRequest& request) {
@@ -96,6 +108,10 @@ class BankQueue {
     Index last = kNone;
     Index hit = kNone;
   };
+  // The next request of the same bank that hits the open row.
+  [[nodiscard]] Index hit_after(Index i) const {
+    return hit_from(entries_[i].next, banks_[entries_[i].request.bank].open_row);
+  }
   [[nodiscard]] Index hit_from(Index i, std::uint64_t row) const {
     while (i != kNone && entries_[i].request.row != row) i = entries_[i].next;
     return i;

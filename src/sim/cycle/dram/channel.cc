@@ -10,14 +10,15 @@ std::uint64_t DramChannel::issue(DramCommand command, std::uint32_t bank, std::u
   switch (command) {
     case DramCommand::activate:
       b.row = row_or_bytes;
-      b.column_after = at + spec_.tRCD;
-      b.precharge_after = at + spec_.tRAS;
-      b.activate_after = at + spec_.tRC;
+      b.after_of(DramCommand::read) = at + spec_.tRCD;
+      b.after_of(DramCommand::write) = at + spec_.tRCD;
+      b.after_of(DramCommand::precharge) = at + spec_.tRAS;
+      b.after_of(DramCommand::activate) = at + spec_.tRC;
       any_activate_after_ = at + spec_.tRRD;
       return at;
     case DramCommand::precharge:
       b.row = kClosed;
-      b.activate_after = std::max(b.activate_after, at + spec_.tRP);
+      b.after_of(DramCommand::activate) = std::max(b.after_of(DramCommand::activate), at + spec_.tRP);
       return at;
     case DramCommand::read:
     case DramCommand::write:
@@ -27,11 +28,12 @@ std::uint64_t DramChannel::issue(DramCommand command, std::uint32_t bank, std::u
   const std::uint64_t done = at + spec_.tCL + clocks;
   bus_free_ = done;
   busy_clocks_ += clocks;
+  std::uint64_t& precharge_after = b.after_of(DramCommand::precharge);
   if (command == DramCommand::write) {
-    b.precharge_after = std::max(b.precharge_after, done + spec_.tWR);
+    precharge_after = std::max(precharge_after, done + spec_.tWR);
     any_read_after_ = std::max(any_read_after_, done + spec_.tWTR);
   } else {
-    b.precharge_after = std::max(b.precharge_after, at + clocks);
+    precharge_after = std::max(precharge_after, at + clocks);
   }
   return done;
 }

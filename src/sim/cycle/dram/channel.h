@@ -5,6 +5,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +29,7 @@ struct DramSpec {
 };
 
 enum class DramCommand : std::uint8_t { activate, precharge, read, write };
+inline constexpr std::size_t kDramCommands = 4;
 
 class DramChannel {
  public:
@@ -43,17 +46,7 @@ class DramChannel {
   }
   // The two parts of it: when the bank allows the command, and when what all banks share does.
   [[nodiscard]] std::uint64_t bank_ready(DramCommand command, std::uint32_t bank) const {
-    const Bank& b = banks_[bank];
-    switch (command) {
-      case DramCommand::activate:
-        return b.activate_after;
-      case DramCommand::precharge:
-        return b.precharge_after;
-      case DramCommand::read:
-      case DramCommand::write:
-        return b.column_after;
-    }
-    return 0;
+    return banks_[bank].after[static_cast<std::size_t>(command)];
   }
   [[nodiscard]] std::uint64_t ready(DramCommand command) const {
     // A column command may go out once the bus is free when its data starts, tCL later.
@@ -86,9 +79,8 @@ class DramChannel {
  private:
   struct Bank {
     std::uint64_t row = kClosed;
-    std::uint64_t activate_after = 0;
-    std::uint64_t precharge_after = 0;
-    std::uint64_t column_after = 0;
+    std::array<std::uint64_t, kDramCommands> after{};  // by command: when the bank can take it
+    std::uint64_t& after_of(DramCommand command) { return after[static_cast<std::size_t>(command)]; }
   };
 
   DramSpec spec_;

@@ -116,7 +116,12 @@ void Partition::run_dram(std::uint64_t horizon) {
   const std::size_t before = done_.size();
   dram_next_ = dram_.advance(to_dram(horizon), done_);
   for (std::size_t i = before; i < done_.size(); ++i) done_[i].at = to_sm(done_[i].at) + timing_.dram;
-  unstall(to_sm(dram_.now()));  // a finished request has freed an entry of the queue
+  if (has_stalled()) unstall(to_sm(dram_.now()));  // a finished request has freed an entry of the queue
+}
+
+// Whether anything waits for an entry of the DRAM's queues or of the MSHRs.
+bool Partition::has_stalled() const {
+  return !late_writes_.empty() || std::any_of(slices_.begin(), slices_.end(), [](const Slice& s) { return s.stalled; });
 }
 
 void Partition::serve(Slice& slice, std::uint64_t start, std::vector<Message>& replies) {

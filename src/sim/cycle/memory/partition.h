@@ -93,6 +93,7 @@ class Partition {
   void note_reader(Slice& slice, const Message& m) const {
     if (shared_write_bytes_ != 0 && m.kind == MessageKind::read) slice.tags.read_by(half_of(m), m.line, m.sectors);
   }
+  [[nodiscard]] bool has_stalled() const;
   void unstall(std::uint64_t at);
   void reply(Slice& slice, const Message& m, std::uint64_t ready, std::vector<Message>& replies);
   void fill(const DramDone& done, std::vector<Message>& replies);

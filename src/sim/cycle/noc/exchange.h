@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/cycle/memory/message.h"
@@ -24,10 +25,10 @@ class Exchange {
   template <typename ReceiverOf>
   void send(std::uint32_t sender, const std::vector<Message>& messages, ReceiverOf receiver_of) {
     if (messages.empty()) return;
-    Sent& sent = sent_[sender];
-    sent.receivers.clear();
-    for (const Message& m : messages) sent.receivers.push_back(receiver_of(m));
-    sort_by_receiver(sent, messages);
+    std::vector<std::uint32_t>& receivers = receivers_[sender].of_message;
+    receivers.clear();
+    for (const Message& m : messages) receivers.push_back(receiver_of(m));
+    sort_by_receiver(sender, messages);
     note_first(sender);
   }
 
@@ -36,9 +37,8 @@ class Exchange {
   void visit(Change change) {
     for (std::uint32_t s = 0; s < sent_.size(); ++s) {
       if (!has_sent(s)) continue;
-      Sent& sent = sent_[s];
       for (std::uint32_t r = 0; r < senders_of_.size(); ++r)
-        for (std::uint32_t i = sent.begin[r]; i < sent.begin[r + 1]; ++i) change(sent.messages[i], r);
+        for (Message& m : messages(s, r)) change(m, r);
     }
   }
   void update_first();
@@ -62,32 +62,49 @@ class Exchange {
   // Calls receive(message) for the messages to the receiver, and removes them.
   template <typename Receive>
   void take(std::uint32_t receiver, Receive receive) {
+    // Another thread has just written most of these lines: they are on their way together instead of one by one.
+    for (const std::uint32_t s : senders_of_[receiver]) __builtin_prefetch(begin_of(s) + receiver);
+    for (const std::uint32_t s : senders_of_[receiver]) prefetch(messages(s, receiver));
     for (const std::uint32_t s : senders_of_[receiver])
-      for (std::uint32_t i = sent_[s].begin[receiver]; i < sent_[s].begin[receiver + 1]; ++i)
-        receive(sent_[s].messages[i]);
+      for (const Message& m : messages(s, receiver)) receive(m);
     senders_of_[receiver].clear();
   }
 
  private:
-  // A sender's messages, on cache lines of their own: senders run on different threads.
+  // On cache lines of their own, since senders run on different threads. The vector only grows, so that its own line is
+  // seldom written and every thread keeps it.
   struct alignas(64) Sent {
-    std::vector<Message> messages;         // by receiver
-    std::vector<std::uint32_t> receivers;  // in the order of sending
-    std::vector<std::uint32_t> begin;      // by receiver: where its messages begin, and behind the last where they end
+    std::vector<Message> messages;  // by receiver
+  };
+  struct alignas(64) Receivers {
+    std::vector<std::uint32_t> of_message;  // in the order of sending
   };
   struct alignas(64) CacheLine {
     std::array<std::uint64_t, 8> words;
   };
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  static void sort_by_receiver(Sent& sent, const std::vector<Message>& messages);
+  void sort_by_receiver(std::uint32_t sender, const std::vector<Message>& messages);
   void note_first(std::uint32_t sender);
   [[nodiscard]] std::uint64_t* header(std::uint32_t sender) {
     return headers_[std::size_t{sender} * lines_of_header_].words.data();
   }
+  // By receiver: where its messages begin among the sender's, and behind the last where they end.
+  [[nodiscard]] std::uint32_t* begin_of(std::uint32_t sender) {
+    return reinterpret_cast<std::uint32_t*>(header(sender) + 1 + senders_of_.size());
+  }
+  [[nodiscard]] std::span<Message> messages(std::uint32_t sender, std::uint32_t receiver) {
+    const std::uint32_t* const begin = begin_of(sender) + receiver;
+    return {sent_[sender].messages.data() + begin[0], begin[1] - begin[0]};
+  }
+  static void prefetch(std::span<const Message> messages) {
+    const char* const bytes = reinterpret_cast<const char*>(messages.data());
+    for (std::size_t i = 0; i < messages.size_bytes(); i += sizeof(CacheLine)) __builtin_prefetch(bytes + i);
+  }
   [[nodiscard]] bool has_sent(std::uint32_t sender) { return *header(sender) == phase_; }
 
-  std::vector<Sent> sent_;  // by sender
+  std::vector<Sent> sent_;            // by sender
+  std::vector<Receivers> receivers_;  // by sender
   // By sender: the phase in which it sent last, and for each receiver when the first of its messages arrives, or kNone.
   // `close` reads these lines, one behind the other, and none of the messages, which other threads have just written.
   std::vector<CacheLine> headers_;

@@ -95,5 +95,65 @@ TEST(DramSchedulers, KeepOnlyChoicesThatTheyWouldMakeAgain) {
   }
 }
 
+// The definition, request by request: of those that hit the open row of their bank and the oldest one of each bank
+// without such, the first that can go out; at the same clock a column command, then the older request.
+DramChoice first_ready(const DramWaiting& w, const std::vector<BankQueue::Index>& waiting) {
+  DramChoice best;
+  const auto column = [](const DramChoice& c) { return c.command == DramCommand::read; };
+  for (const BankQueue::Index i : waiting) {
+    const DramRequest& r = w.queue[i];
+    const bool hits = w.queue.hits(r);
+    if (!hits && (w.queue.hit(r.bank) != BankQueue::kNone || w.queue.oldest(r.bank) != i)) continue;
+    const DramCommand command = hits ? DramCommand::read : w.row_command(r.bank);
+    const DramChoice c{w.at(w.ready(command, r.bank), i), i, command};
+    if (c.at > best.at) continue;
+    const bool sooner = c.at < best.at;
+    const bool preferred = column(c) != column(best) ? column(c) : w.queue.number(i) < w.queue.number(best.index);
+    if (sooner || preferred) best = c;
+  }
+  return best;
+}
+
+TEST(FrFcfs, ChoosesAsItsDefinitionSays) {
+  for (const std::uint32_t refresh : {0U, 200U}) {
+    DramSpec spec = kFourBanks;
+    spec.tREFI = refresh;
+    spec.tRFC = refresh / 4;
+    DramChannel channel(spec);
+    BankQueue queue(4, 64);
+    std::mt19937 random(11);
+    std::vector<BankQueue::Index> waiting;
+    std::uint64_t now = 0;
+    std::uint32_t later = 0;  // choices for which an older hit has yet to arrive
+    for (std::uint32_t i = 0; i < 3000; ++i) {
+      for (std::uint32_t n = random() % 3; n != 0 && queue.size() < 32; --n) {
+        queue.push({.row = random() % 2,
+                    .arrived = now + random() % 80,
+                    .bank = static_cast<std::uint32_t>(random() % 4),
+                    .bytes = 32});
+        waiting.clear();
+        for (std::uint32_t bank = 0; bank < 4; ++bank)
+          for (BankQueue::Index at = queue.oldest(bank); at != BankQueue::kNone; at = queue.after(at))
+            waiting.push_back(at);
+      }
+      if (queue.empty()) continue;
+      const DramWaiting w{queue, channel, now};
+      const DramChoice c = dram_schedulers::FrFcfs{}.choose(w);
+      ASSERT_TRUE(same(c, first_ready(w, waiting))) << "choice " << i << ", refresh every " << refresh;
+      const DramRequest r = queue[c.index];
+      later += c.command == DramCommand::read && queue.hit(r.bank) != c.index ? 1 : 0;
+      now = c.at;
+      channel.issue(c.command, r.bank, c.command == DramCommand::activate ? r.row : r.bytes, c.at);
+      if (c.command == DramCommand::read) {
+        queue.remove(c.index);
+        std::erase(waiting, c.index);
+      } else {
+        queue.open(r.bank, channel.open_row(r.bank));
+      }
+    }
+    EXPECT_GT(later, 50U);
+  }
+}
+
 }  // namespace
 }  // namespace wm::sim

@@ -56,6 +56,18 @@ TEST(Exchange, MessagesAreTakenOnce) {
   EXPECT_TRUE(take(exchange, 0).empty());
 }
 
+TEST(Exchange, FewerMessagesThanBeforeLeaveNothingOfThoseBehind) {
+  Exchange exchange(1, 3);
+  send(exchange, 0, {message(1, 1), message(2, 102), message(3, 203), message(4, 204)});
+  close(exchange);
+  for (std::uint32_t receiver = 0; receiver < 3; ++receiver) take(exchange, receiver);
+  send(exchange, 0, {message(5, 105)});
+  EXPECT_EQ(close(exchange), (std::map<std::uint32_t, std::uint64_t>{{1, 5}}));
+  EXPECT_TRUE(take(exchange, 0).empty());
+  EXPECT_EQ(take(exchange, 1), (std::vector<std::uint32_t>{105}));
+  EXPECT_TRUE(take(exchange, 2).empty());
+}
+
 TEST(Exchange, ASenderWithoutMessagesSendsNoneAgain) {
   Exchange exchange(1, 1);
   send(exchange, 0, {message(10, 1)});
