@@ -23,7 +23,7 @@ TEST(TurnsPolicy, OneClientMayStartBlocks) {
     for (std::uint32_t k = 0; k < 3; ++k) open += machine.caps({k}) == "**" ? 1 : 0;
     ++seen[std::min(open, 2)];
   });
-  drive(gpu, "turns:turn=5000:first=1000",
+  drive(gpu, "turns:at_once=1:turn=5000:first=1000",
         {arrive_together({launches_again("a"), launches_again("b"), launches_again("c")}), run(100'000)});
   EXPECT_EQ(seen[0], 0);
   EXPECT_GT(seen[1], 900);
@@ -34,7 +34,7 @@ TEST(TurnsPolicy, ClientsHaveEqualParts) {
   FakeMachine gpu({.sms = 2});
   FakeKernel longer = launches_again("b");
   longer.block_instructions *= 4;
-  drive(gpu, "turns:turn=5000:first=1000", {arrive_together({launches_again("a"), longer}), run(400'000)});
+  drive(gpu, "turns:at_once=1:turn=5000:first=1000", {arrive_together({launches_again("a"), longer}), run(400'000)});
   const auto a = static_cast<double>(gpu.instructions({0})), b = static_cast<double>(gpu.instructions({1}));
   EXPECT_GT(a + b, 0.9 * 400'000 * 2 * 32) << "the machine is not left idle";
   EXPECT_NEAR(a / b, 1, 0.05);
@@ -44,7 +44,7 @@ TEST(TurnsPolicy, AShareIsAWeight) {
   FakeMachine gpu({.sms = 2});
   FakeKernel three = launches_again("a");
   three.share = 3;
-  drive(gpu, "turns:turn=5000:first=1000", {arrive_together({three, launches_again("b")}), run(400'000)});
+  drive(gpu, "turns:at_once=1:turn=5000:first=1000", {arrive_together({three, launches_again("b")}), run(400'000)});
   EXPECT_NEAR(static_cast<double>(gpu.instructions({0})) / static_cast<double>(gpu.instructions({1})), 3, 0.2);
 }
 
@@ -53,14 +53,14 @@ TEST(TurnsPolicy, AShortProgramDoesNotWaitForALongTurn) {
   FakeMachine gpu({.sms = 2});
   FakeKernel once = launches_again("b");
   once.launches = 1;
-  drive(gpu, "turns:turn=100000:first=1000:growth=0.5",
+  drive(gpu, "turns:at_once=1:turn=100000:first=1000:growth=0.5",
         {arrive(launches_again("a")), run(300'000), arrive(once), run(1'000 + 3 * 1'700)});
   EXPECT_EQ(gpu.find({1}), nullptr) << "it has ended";
 }
 
 TEST(TurnsPolicy, ANewClientHasNeitherCreditNorDebt) {
   FakeMachine gpu({.sms = 2});
-  gpu.start("turns:turn=5000:first=1000");
+  gpu.start("turns:at_once=1:turn=5000:first=1000");
   gpu.arrive(launches_again("a"));
   gpu.run(Cycles{300'000});
   gpu.arrive(launches_again("b"));
@@ -71,7 +71,7 @@ TEST(TurnsPolicy, ANewClientHasNeitherCreditNorDebt) {
 
 TEST(TurnsPolicy, AClientThatWasAwayHasNeitherCreditNorDebt) {
   FakeMachine gpu({.sms = 2});
-  gpu.start("turns:turn=5000:first=1000:pause=2000");
+  gpu.start("turns:at_once=1:turn=5000:first=1000:pause=2000");
   FakeKernel many_blocks = launches_again("b");
   many_blocks.blocks = 2'000;
   gpu.arrive_together({launches_again("a"), many_blocks});
@@ -89,19 +89,103 @@ TEST(TurnsPolicy, HigherPrioritiesComeFirst) {
   FakeMachine gpu({.sms = 2});
   FakeKernel important = launches_again("b");
   important.priority = 1;
-  drive(gpu, "turns:turn=5000:first=1000", {arrive_together({launches_again("a"), important}), run(100'000)});
+  drive(gpu, "turns:at_once=1:turn=5000:first=1000", {arrive_together({launches_again("a"), important}), run(100'000)});
   EXPECT_LE(gpu.blocks_done({0}), 2U);
   EXPECT_GT(gpu.blocks_done({1}), 100U);
 }
 
 TEST(TurnsPolicy, AtOnceLetsOthersStartBehindTheFirst) {
   FakeMachine gpu({.sms = 2});
-  gpu.start("turns:turn=5000:first=1000:at_once=2");
+  gpu.start("turns:at_once=2:turn=5000:first=1000");
   gpu.arrive_together({launches_again("a"), launches_again("b"), launches_again("c")});
   gpu.run(Cycles{100});
   int open = 0;
   for (std::uint32_t k = 0; k < 3; ++k) open += gpu.caps({k}) == "**" ? 1 : 0;
   EXPECT_EQ(open, 2);
+}
+
+TEST(TurnsPolicy, OthersStartBehindALaunchThatDoesNotFillTheMachine) {
+  FakeMachine gpu({.sms = 2});
+  FakeKernel half = launches_again("a");
+  half.blocks = 1;
+  gpu.start("turns:at_once=1:turn=5000:first=1000");
+  gpu.arrive_together({half, half, launches_again("c")});
+  gpu.run(Cycles{100});
+  EXPECT_EQ(gpu.caps({0}), "**");
+  EXPECT_EQ(gpu.caps({1}), "**");
+  EXPECT_EQ(gpu.caps({2}), "00") << "both halves are taken";
+}
+
+// A long launch of one block goes on beside the turns of others, which it hardly keeps from the machine.
+TEST(TurnsPolicy, TimeBesideOthersIsChargedByBlocks) {
+  FakeMachine gpu({.sms = 2});
+  FakeKernel narrow = launches_again("a");
+  narrow.blocks = 1;
+  narrow.block = {64, 16, 0};
+  narrow.block_instructions = 40'000;
+  FakeKernel wide = launches_again("b");
+  wide.block = {1024, 16, 0};
+  wide.blocks = 4;
+  drive(gpu, "turns:at_once=1:turn=2000:first=1000", {arrive_together({narrow, wide, wide}), run(400'000)});
+  EXPECT_GT(gpu.blocks_done({0}), 290U) << "it is served as if it were alone";
+}
+
+// Two clients, of which the first has its turn and ends a launch.
+void end_launch_in_turn(FakeMachine& gpu, const std::string& policy) {
+  gpu.start(policy);
+  FakeKernel many_blocks = launches_again("b");
+  many_blocks.blocks = 2'000;
+  gpu.arrive_together({many_blocks, many_blocks});
+  gpu.run(Cycles{100});
+  ASSERT_EQ(gpu.caps({0}), "**");
+  gpu.finish({0});
+}
+
+TEST(TurnsPolicy, AClientKeepsItsTurnBetweenLaunches) {
+  FakeMachine gpu({.sms = 2});
+  end_launch_in_turn(gpu, "turns:at_once=1:turn=50000:first=10000:wait=500");
+  gpu.run(Cycles{400});
+  EXPECT_EQ(gpu.caps({1}), "00");
+  gpu.relaunch({0});
+  gpu.run(Cycles{1000});
+  EXPECT_EQ(gpu.caps({1}), "00");
+  EXPECT_EQ(gpu.caps({0}), "**");
+}
+
+TEST(TurnsPolicy, AnIdleClientKeepsItsTurnNoLongerThanWait) {
+  FakeMachine gpu({.sms = 2});
+  end_launch_in_turn(gpu, "turns:at_once=1:turn=50000:first=10000:wait=500");
+  gpu.run(Cycles{600});
+  EXPECT_EQ(gpu.caps({1}), "**");
+}
+
+TEST(TurnsPolicy, AClientThatPausesIsNotWaitedForAgain) {
+  FakeMachine gpu({.sms = 2});
+  end_launch_in_turn(gpu, "turns:at_once=1:turn=50000:first=10000:wait=500");
+  gpu.run(Cycles{20'000});
+  gpu.relaunch({0});
+  gpu.run(Cycles{100});
+  ASSERT_EQ(gpu.caps({0}), "**") << "it was served less";
+  gpu.finish({0});
+  gpu.run(Cycles{100});
+  EXPECT_EQ(gpu.caps({1}), "**");
+}
+
+TEST(TurnsPolicy, NoOneIsWaitedForBesideAHigherPriority) {
+  FakeMachine gpu({.sms = 2});
+  end_launch_in_turn(gpu, "turns:at_once=1:turn=50000:first=10000:wait=500");
+  FakeKernel important = launches_again("c");
+  important.priority = 1;
+  gpu.arrive(important);
+  gpu.run(Cycles{100});
+  EXPECT_EQ(gpu.caps({2}), "**");
+}
+
+TEST(TurnsPolicy, WaitingCountsAsService) {
+  FakeMachine gpu({.sms = 2});
+  end_launch_in_turn(gpu, "turns:at_once=1:turn=50000:first=1000:growth=0:wait=5000");
+  gpu.run(Cycles{1100});
+  EXPECT_EQ(gpu.caps({1}), "**") << "the turn is over, though not the time to wait";
 }
 
 }  // namespace

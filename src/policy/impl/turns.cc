@@ -6,9 +6,12 @@
 // and Varghese, SIGCOMM 1995).
 //
 // Launches are not interrupted. A turn ends once its client is ahead of one that waits by the length of a turn, which
-// is a part of what the waiting one was served: a short program does not wait long, and long ones change seldom. Behind
-// the client whose turn it is, `at_once` - 1 others may start launches, of lower priority, so that the machine does not
-// stand idle while the first sends its next one.
+// is a part of what the waiting one was served: a short program does not wait long, and long ones change seldom.
+//
+// A client keeps its turn between two launches if it sends the next one within `wait`, as it did the last time: else
+// one whose launches are short would wait for a launch of another before each of its own. The machine is idle
+// meanwhile, which counts as service (anticipatory scheduling: Iyer and Druschel, SOSP 2001). `at_once` - 1 other
+// clients may start launches, of lower priority, behind the one whose turn it is.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -26,6 +29,7 @@ class Turns final : public Policy {
         turn_(static_cast<double>(v.cycles("turn").count)),
         growth_(v.number("growth")),
         at_once_(static_cast<std::size_t>(v.integer("at_once"))),
+        wait_(v.cycles("wait")),
         pause_(v.cycles("pause")) {}
 
   void on(const KernelArrived& e, Machine& gpu) override {
@@ -35,9 +39,14 @@ class Turns final : public Policy {
     const bool is_new = !clients_.contains(e.kernel) || kernel->launch == 0;
     Client& client = clients_[e.kernel];
     // A new or returning client has neither credit nor debt. One whose launches follow each other was not absent.
-    if (is_new) client = {};
+    if (is_new) {
+      client = {};
+    } else {
+      client.gap = gpu.now() - client.left;
+    }
     if (is_new || was_away(client, gpu.now())) client.served = least_served(e.kernel, gpu.now()), client.used = 0;
     client.share = std::max(kernel->share, 1e-9);
+    client.priority = kernel->priority;
     client.is_here = true;
     if (is_new) allow(gpu, e.kernel, false);
   }
@@ -50,7 +59,7 @@ class Turns final : public Policy {
   void on(const BlockDone&, Machine& gpu) override { charge(gpu); }
   void on(const KernelSetChanged&, Machine& gpu) override { choose(gpu); }
   void on(const Wake&, Machine& gpu) override {
-    is_due_ = false;
+    is_due_ = is_due_ && gpu.now() < due_;
     choose(gpu);
   }
 
@@ -59,11 +68,13 @@ class Turns final : public Policy {
     double served = 0;  // cycles of the whole machine, over its share
     double used = 0;    // cycles of the whole machine since it came
     double share = 1;
+    int priority = 0;
     bool is_here = false;
     bool is_allowed = true;  // to start blocks
     bool has_turn = false;
-    bool had_blocks = false;  // when the use was last counted
-    Cycles left;
+    double had = 0;  // when the use was last counted: its blocks, as part of those that fill the machine
+    Cycles left;     // the end of its last launch
+    Cycles gap;      // between the two launches before; 0: there were none
   };
 
   [[nodiscard]] bool was_away(const Client& client, Cycles now) const {
@@ -77,24 +88,45 @@ class Turns final : public Policy {
     return least.value_or(0);
   }
 
-  // Clients whose blocks were on the machine together since the last call have used equal parts of the time; where none
-  // had any, those that could start them. A kernel that has ended is not in kernels() any more.
+  // The part of the machine that so many blocks fill.
+  [[nodiscard]] static double part_of(std::uint64_t blocks, const Kernel& kernel, const Machine& gpu) {
+    const double places = static_cast<double>(std::max(kernel.max_blocks_per_sm, 1U)) * gpu.sms().size();
+    return static_cast<double>(blocks) / places;
+  }
+
+  // Clients whose blocks were on the machine since the last call have used parts of the time as large as their parts of
+  // the blocks, also after their turns: blocks of another client that have yet to end keep the next one from the
+  // machine. Where none had any, the time is that of the clients that could start them or were waited for. A kernel
+  // that has ended is not in kernels() any more.
   void charge(const Machine& gpu) {
     const auto passed = static_cast<double>((gpu.now() - charged_).count);
     charged_ = gpu.now();
-    const auto had_blocks = [](const auto& c) { return c.second.is_here && c.second.had_blocks; };
-    const auto could_start = [](const auto& c) { return c.second.is_here && c.second.is_allowed; };
-    const auto running = std::count_if(clients_.begin(), clients_.end(), had_blocks);
-    const auto waiting = std::count_if(clients_.begin(), clients_.end(), could_start);
-    const double part = passed / static_cast<double>(std::max<std::ptrdiff_t>(running != 0 ? running : waiting, 1));
+    const auto had_blocks = [](const auto& c) { return c.second.is_here && c.second.had > 0; };
+    const auto could_start = [&](const auto& c) {
+      return awaited_ ? c.first == *awaited_ : c.second.is_here && c.second.is_allowed;
+    };
+    if (std::any_of(clients_.begin(), clients_.end(), had_blocks)) {
+      charge_parts(passed, had_blocks, [](const Client& c) { return c.had; });
+    } else {
+      charge_parts(passed, could_start, [](const Client&) { return 1.0; });
+    }
+    for (auto& [id, client] : clients_) {
+      const Kernel* kernel = gpu.find(id);
+      client.had = kernel == nullptr ? 0 : part_of(kernel->resident, *kernel, gpu);
+    }
+  }
+
+  template <typename Which, typename Weight>
+  void charge_parts(double passed, Which which, Weight weight) {
+    double all = 0;
+    for (const auto& entry : clients_)
+      if (which(entry)) all += weight(entry.second);
     for (auto& entry : clients_) {
+      if (!which(entry)) continue;
       Client& client = entry.second;
-      if (running != 0 ? had_blocks(entry) : could_start(entry)) {
-        client.used += part;
-        client.served += part / client.share;
-      }
-      const Kernel* kernel = gpu.find(entry.first);
-      client.had_blocks = kernel != nullptr && kernel->resident > 0;
+      const double part = passed * weight(client) / all;
+      client.used += part;
+      client.served += part / client.share;
     }
   }
 
@@ -119,6 +151,17 @@ class Turns final : public Policy {
     for (const Sm& sm : gpu.sms()) gpu.cap(sm.id, id, may_start ? kNoCap : 0);
   }
 
+  // The client that has the turn and is about to send its next launch.
+  [[nodiscard]] std::optional<KernelId> awaited(const std::vector<Kernel>& kernels, Cycles now) {
+    for (const auto& [id, c] : clients_) {
+      if (!c.has_turn || c.is_here || c.gap > wait_ || now >= c.left + wait_) continue;
+      const bool precedes =
+          std::all_of(kernels.begin(), kernels.end(), [&c = c](const Kernel& k) { return k.priority <= c.priority; });
+      if (precedes && rest_of_turn(id, kernels).value_or(1) > 0) return id;
+    }
+    return std::nullopt;
+  }
+
   // Orders the kernels: by priority, then the one whose turn it is, unless its turn has ended, then by what they were
   // served; among equals the latest arrival, since the others have had the machine.
   void choose(Machine& gpu) {
@@ -128,33 +171,49 @@ class Turns final : public Policy {
       Client& client = clients_[k.id];
       client.has_turn = client.has_turn && rest_of_turn(k.id, kernels).value_or(1) > 0;
     }
+    awaited_ = awaited(kernels, gpu.now());
     std::stable_sort(kernels.begin(), kernels.end(), [&](const Kernel& a, const Kernel& b) {
       if (a.priority != b.priority) return a.priority > b.priority;
       const Client &x = clients_[a.id], &y = clients_[b.id];
       if (x.has_turn != y.has_turn) return x.has_turn;
       return x.served != y.served ? x.served < y.served : a.arrived > b.arrived;
     });
+    if (!awaited_ && !kernels.empty())
+      for (auto& [id, client] : clients_) client.has_turn = id == kernels.front().id;
     std::vector<KernelId> order;
+    double filled = 0;  // by the launches before
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      clients_[kernels[i].id].has_turn = i == 0;
-      allow(gpu, kernels[i].id, i < at_once_);
+      allow(gpu, kernels[i].id, (i < at_once_ || filled < 1) && !awaited_);
       order.push_back(kernels[i].id);
+      filled += part_of(kernels[i].blocks, kernels[i], gpu);
     }
     gpu.order(order);
-    if (kernels.size() > at_once_ && !is_due_) {
-      is_due_ = true;
-      const double rest = rest_of_turn(order.front(), kernels).value_or(turn_) * clients_[order.front()].share;
-      gpu.wake_at(gpu.now() + Cycles{static_cast<std::uint64_t>(std::max(rest, first_ / 4))}, 0);
-    }
+    wake_at_end(gpu, kernels);
+  }
+
+  // The end of the turn, or of waiting for its client, is an occasion to choose anew.
+  void wake_at_end(Machine& gpu, const std::vector<Kernel>& kernels) {
+    if (kernels.empty() || (!awaited_ && kernels.size() <= at_once_)) return;
+    const KernelId first = awaited_.value_or(kernels.front().id);
+    const double rest = rest_of_turn(first, kernels).value_or(turn_) * clients_[first].share;
+    Cycles end = gpu.now() + Cycles{static_cast<std::uint64_t>(std::max(rest, first_ / 4))};
+    if (awaited_) end = std::min(end, clients_[first].left + wait_);
+    if (is_due_ && due_ <= end) return;
+    is_due_ = true;
+    due_ = end;
+    gpu.wake_at(end, 0);
   }
 
   const double first_;
   const double turn_;
   const double growth_;
   const std::size_t at_once_;
+  const Cycles wait_;
   const Cycles pause_;
   Cycles charged_;
   bool is_due_ = false;
+  Cycles due_;
+  std::optional<KernelId> awaited_;
   std::map<KernelId, Client> clients_;
 };
 
@@ -169,10 +228,12 @@ WM_POLICY(Turns,
            .needs = {Can::cap_blocks, Can::order_launches},
            .uses = {Can::see_blocks},
            .parameters = {
-               cycles("turn", 500'000, {1000, 1'000'000'000}, "by so much a client gets ahead of one that waits", ""),
+               cycles("turn", 200'000, {1000, 1'000'000'000}, "by so much a client gets ahead of one that waits", ""),
                cycles("first", 50'000, {1, 1'000'000'000}, "the least of it, for one that has just come", ""),
                number("growth", 0.1, {0, 1}, "… and otherwise the part of what the waiting one was served", ""),
-               integer("at_once", 1, {1, 1000}, "clients that may start launches at the same time", ""),
+               integer("at_once", 2, {1, 1000}, "clients that may start launches at the same time, at least", ""),
+               cycles("wait", 60'000, {0, 1'000'000'000},
+                      "so long the machine is kept idle for the next launch of the client whose turn it is", ""),
                cycles("pause", 2'000'000, {0, 1'000'000'000}, "time without a launch after which a client was away",
                       "")}})
 

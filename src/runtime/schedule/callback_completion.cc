@@ -39,6 +39,16 @@ void CallbackCompletion::on_complete(Submission::CompletionCallback& callback, E
   self.changed_.notify_one();
 }
 
+void CallbackCompletion::note_alarm() {
+  const std::optional<std::uint64_t> when = handler_.next_alarm();
+  {
+    const std::lock_guard lock(mutex_);
+    if (alarm_ == when) return;
+    alarm_ = when;
+  }
+  changed_.notify_one();
+}
+
 void CallbackCompletion::deliver() {
   std::vector<Completion> completions;
   {
@@ -53,17 +63,17 @@ void CallbackCompletion::deliver() {
 void CallbackCompletion::run() {
   using SystemClock = std::chrono::steady_clock;
   for (;;) {
-    std::optional<std::uint64_t> alarm;
     bool busy = false;  // a command is on the device
     {
       const FirstLock lock(handler_.mutex());
-      alarm = handler_.next_alarm();
+      note_alarm();
       busy = counts_.events != 0;
     }
     if (busy) spin_until([this] { return pending_.load(std::memory_order_acquire); });
     {
       std::unique_lock lock(mutex_);
-      const auto changed = [this] { return stop_ || !reported_.empty(); };
+      const std::optional<std::uint64_t> alarm = alarm_;
+      const auto changed = [&] { return stop_ || !reported_.empty() || alarm_ != alarm; };
       if (alarm) {
         changed_.wait_until(lock, SystemClock::time_point(SystemClock::duration(*alarm)), changed);
       } else {

@@ -22,6 +22,7 @@ class CallbackCompletion final : public CompletionSource {
   void start() override;
   void stop() override;
   void submitted(const QueueHandle& queue, bool in_order, Completion completion) override;
+  void note_alarm() override;
   void expect(const Command&) override {}
   [[nodiscard]] bool can_skip_event(const Command&) const override { return false; }
 
@@ -43,6 +44,7 @@ class CallbackCompletion final : public CompletionSource {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Completion> reported_;
+  std::optional<std::uint64_t> alarm_;
   std::atomic<bool> pending_{false};  // `reported_` is not empty; read without the lock
   bool stop_ = false;
   std::thread thread_;

@@ -52,6 +52,8 @@ class CompletionSource {
   // --- with the scheduler's lock held
   // A command was submitted; `in_order`: it completes after the earlier commands of its queue.
   virtual void submitted(const QueueHandle& queue, bool in_order, Completion completion) = 0;
+  // The handler's next_alarm() may have changed: complete() is to be called then, whatever is on the device.
+  virtual void note_alarm() = 0;
   // Called when a client or another command begins to wait for this command.
   virtual void expect(const Command& command) = 0;
   // Whether work that only uses the device needs no event, because the event of later work will report it.

@@ -252,17 +252,6 @@ void PollingCompletion::deliver() {
   const FirstLock lock(handler_.mutex());
   on_device_.fetch_sub(completed.size(), std::memory_order_relaxed);
   handler_.complete(completed);
-  correct_alarm();
-}
-
-void PollingCompletion::correct_alarm() {
-  const std::uint64_t asleep_until = asleep_until_;
-  if (asleep_until == kAwake || asleep_until == handler_.next_alarm().value_or(kNoAlarm)) return;
-  {
-    const std::lock_guard lock(mutex_);
-    asleep_until_ = kAwake;
-  }
-  changed_.notify_one();
 }
 
 bool PollingCompletion::poll() {
@@ -277,23 +266,36 @@ bool PollingCompletion::poll() {
   return any;
 }
 
-PollingCompletion::Choice PollingCompletion::choose() {
+std::uint64_t PollingCompletion::choose() {
   const FirstLock lock(handler_.mutex());
   choose_events();
-  return {changes_, handler_.next_alarm()};
+  note_alarm();
+  return changes_;
 }
 
-template <std::predicate Due>
-bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alarm) {
+// A thread that is about to sleep stores its alarm and then reads `alarm_`, which is stored before its alarm is read
+// here: one of them sees the other's.
+void PollingCompletion::note_alarm() {
+  const std::uint64_t alarm = handler_.next_alarm().value_or(kNoAlarm);
+  if (alarm_.load(std::memory_order_relaxed) == alarm) return;
+  alarm_ = alarm;
+  const std::uint64_t asleep_until = asleep_until_;
+  if (asleep_until == kAwake || asleep_until <= alarm) return;
+  { const std::lock_guard lock(mutex_); }
+  changed_.notify_one();
+}
+
+bool PollingCompletion::wait_for_work() {
   const auto more = [this] { return on_device_.load(std::memory_order_acquire) != 0; };
   const auto began = SystemClock::now();
-  if (!wait_awake([&] { return more() || due(); }, awake_) && !due()) {
+  if (!wait_awake([&] { return more() || alarm_due(); }, awake_) && !alarm_due()) {
     std::unique_lock lock(mutex_);
     if (stop_) return false;
-    asleep_until_ = alarm.value_or(kNoAlarm);
-    const auto wake = [&] { return stop_ || more() || asleep_until_ == kAwake; };
-    if (alarm) {
-      changed_.wait_until(lock, SystemClock::time_point(SystemClock::duration(*alarm)), wake);
+    const std::uint64_t alarm = alarm_;
+    asleep_until_ = alarm;
+    const auto wake = [&] { return stop_ || more() || alarm_ < alarm; };
+    if (alarm != kNoAlarm) {
+      changed_.wait_until(lock, SystemClock::time_point(SystemClock::duration(alarm)), wake);
     } else {
       changed_.wait(lock, wake);
     }
@@ -310,11 +312,11 @@ bool PollingCompletion::wait_for_work(Due due, std::optional<std::uint64_t> alar
   return true;
 }
 
-template <std::predicate Due, std::predicate Ready>
-bool PollingCompletion::look_until(Due due, Ready ready, std::uint64_t known_changes, Pace& pace) {
+template <std::predicate Ready>
+bool PollingCompletion::look_until(Ready ready, std::uint64_t known_changes, Pace& pace) {
   const Clock& clock = context_.clock;
   const std::uint64_t chosen = clock.now();
-  while (!due() && !ready()) {
+  while (!alarm_due() && !ready()) {
     bool any = false;
     const std::uint64_t looked = clock.now();
     const bool query_driver = looked - pace.driver_queried > kDriverInterval;
@@ -331,7 +333,7 @@ bool PollingCompletion::look_until(Due due, Ready ready, std::uint64_t known_cha
     } else {
       const bool urgent = std::any_of(watched_.begin(), watched_.end(), [](const Watched& w) { return w.awaited; });
       const std::uint64_t interval = urgent ? kPollInterval : kIdlePollInterval;
-      while (clock.now() - time < interval && changes_ == known_changes && !ready()) {
+      while (clock.now() - time < interval && changes_ == known_changes && !alarm_due() && !ready()) {
       }
     }
     if (changes_.load(std::memory_order_relaxed) != known_changes) return false;
@@ -341,12 +343,10 @@ bool PollingCompletion::look_until(Due due, Ready ready, std::uint64_t known_cha
 }
 
 template <std::predicate Ready>
-void PollingCompletion::observe(const Choice& choice, Pace& pace, Ready ready) {
-  const Clock& clock = context_.clock;
-  const auto due = [&] { return choice.alarm && *choice.alarm <= clock.now(); };
-  const bool any = look_until(due, ready, choice.changes, pace);
-  if (!any && !due()) return;
-  pace.last_activity = clock.now();
+void PollingCompletion::observe(std::uint64_t known_changes, Pace& pace, Ready ready) {
+  const bool any = look_until(ready, known_changes, pace);
+  if (!any && !alarm_due()) return;
+  pace.last_activity = context_.clock.now();
   deliver();
 }
 
@@ -357,8 +357,8 @@ void PollingCompletion::observe_until(const std::function<bool()>& ready) {
   while (on_device_.load(std::memory_order_acquire) != 0 && !leave()) {
     const std::unique_lock observing(observing_, std::try_to_lock);
     if (!observing) return;
-    const Choice choice = choose();
-    if (!watched_.empty()) observe(choice, pace, leave);
+    const std::uint64_t changes = choose();
+    if (!watched_.empty()) observe(changes, pace, leave);
   }
 }
 
@@ -368,16 +368,15 @@ void PollingCompletion::run() {
   Pace pace{clock.now(), 0};
   for (;;) {
     std::unique_lock observing(observing_);
-    const Choice choice = choose();
+    const std::uint64_t changes = choose();
     if (!watched_.empty()) {
-      observe(choice, pace, [] { return false; });
+      observe(changes, pace, [] { return false; });
       continue;
     }
     observing.unlock();
-    const auto due = [&] { return choice.alarm && *choice.alarm <= clock.now(); };
-    if (!wait_for_work(due, choice.alarm)) return;
+    if (!wait_for_work()) return;
     pace.last_activity = clock.now();
-    if (!due()) continue;
+    if (!alarm_due()) continue;
     observing.lock();
     watched_.clear();
     deliver();

@@ -42,6 +42,7 @@ class PollingCompletion final : public CompletionSource {
   void stop() override;
   void observe_until(const std::function<bool()>& ready) override;
   void submitted(const QueueHandle& queue, bool in_order, Completion completion) override;
+  void note_alarm() override;
   void expect(const Command& command) override;
   [[nodiscard]] bool can_skip_event(const Command& command) const override;
 
@@ -75,24 +76,22 @@ class PollingCompletion final : public CompletionSource {
   [[nodiscard]] Line* find(const QueueObject* queue);
   // Queries the driver only if there is no flag or if `query_driver`, which finds errors of commands with flags.
   void look_at(Watched& watched, bool query_driver) const;
-  // The choice of events that a thread watches, and when the policy asked to be called.
-  struct Choice {
-    std::uint64_t changes = 0;
-    std::optional<std::uint64_t> alarm;
-  };
-  [[nodiscard]] Choice choose();
+  // Chooses the events that the calling thread watches, and returns `changes_` at that time.
+  [[nodiscard]] std::uint64_t choose();
+  [[nodiscard]] bool alarm_due() const {
+    const std::uint64_t alarm = alarm_.load(std::memory_order_relaxed);
+    return alarm != kNoAlarm && alarm <= context_.clock.now();
+  }
   // How often one thread looks at the device.
   struct Pace {
     std::uint64_t last_activity = 0, driver_queried = 0;
   };
-  // Polls until a command has completed, the events to watch have changed, `due`, or `ready`.
-  template <std::predicate Due, std::predicate Ready>
-  bool look_until(Due due, Ready ready, std::uint64_t known_changes, Pace& pace);
+  // Polls until a command has completed, the events to watch have changed, an alarm is due, or `ready`.
+  template <std::predicate Ready>
+  bool look_until(Ready ready, std::uint64_t known_changes, Pace& pace);
   // Watches the events that were chosen, and reports what has completed or is due. With `observing_` held.
   template <std::predicate Ready>
-  void observe(const Choice& choice, Pace& pace, Ready ready);
-  // The polling thread sleeps until another alarm than the policy's next one: it must choose again.
-  void correct_alarm();
+  void observe(std::uint64_t known_changes, Pace& pace, Ready ready);
   // Removes the command from its line, on an in-order queue with all commands before it.
   void take(const Watched& watched, std::vector<Completion>& completed);
   // Asks the driver about a completed event, without the lock: each query takes microseconds.
@@ -100,8 +99,7 @@ class PollingCompletion final : public CompletionSource {
   // Reports the watched commands that have completed, and with them that an alarm may be due.
   void deliver();
   // False: the thread must end.
-  template <std::predicate Due>
-  bool wait_for_work(Due due, std::optional<std::uint64_t> alarm);
+  bool wait_for_work();
   void run();
 
   CompletionHandler& handler_;
@@ -113,8 +111,9 @@ class PollingCompletion final : public CompletionSource {
   SpinMutex observing_;                    // the thread that observes holds it; guards the next two fields
   std::vector<Watched> watched_;
   bool unsettled_ = false;  // a line waits to be flushed, or has no event yet
-  // The alarm for which the polling thread sleeps. Before it runs it counts as asleep.
   static constexpr std::uint64_t kAwake = 0, kNoAlarm = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> alarm_{kNoAlarm};  // when the policy asked to be called
+  // The alarm for which the polling thread sleeps. Before it runs it counts as asleep.
   std::atomic<std::uint64_t> asleep_until_{kNoAlarm};
   AwakeTime awake_;
   std::mutex mutex_;

@@ -135,6 +135,7 @@ void Scheduler::work() {
     if (!dispatch_.has_changed()) continue;
     dispatch_.dispatch([this](const CommandPtr& command, std::uint32_t groups) { start(command, groups); });
   }
+  completions_->note_alarm();
 }
 
 void Scheduler::submit(const CommandPtr& command) {

@@ -15,6 +15,7 @@ struct NoCompletions final : CompletionSource {
   void start() override {}
   void stop() override {}
   void submitted(const QueueHandle&, bool, Completion) override {}
+  void note_alarm() override {}
   void expect(const Command& command) override { expected.push_back(&command); }
   [[nodiscard]] bool can_skip_event(const Command&) const override { return false; }
   std::vector<const Command*> expected;

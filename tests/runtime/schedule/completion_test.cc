@@ -64,6 +64,21 @@ TEST_F(CallbackTest, TheThreadReportsAlarmsAndGoesOn) {
   EXPECT_EQ(handler.all.size(), 1U);
 }
 
+TEST_F(CallbackTest, TheThreadHearsOfAnAlarmWhileNothingIsOnTheDevice) {
+  std::promise<void> alarmed;
+  handler.on_complete = [&] {
+    if (std::exchange(handler.alarm, std::nullopt)) alarmed.set_value();
+  };
+  source.start();
+  for (const std::uint64_t alarm : {SteadyClock().now() + 3'600'000'000'000, std::uint64_t{1}}) {
+    const std::lock_guard lock(handler.lock);
+    handler.alarm = alarm;
+    source.note_alarm();
+  }
+  EXPECT_EQ(alarmed.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  source.stop();
+}
+
 TEST_F(CallbackTest, WhatWasReportedBeforeTheEndIsHandedOn) {
   submit(source, make_queue());
   backend.complete(0);

@@ -386,6 +386,49 @@ TEST_F(PollingThreadTest, ReportsWhenAnAlarmIsDueWhileNothingIsOnTheDevice) {
   source->stop();
 }
 
+// The policy may set an alarm when a launch arrives that it holds: nothing is submitted then.
+TEST_F(PollingThreadTest, HearsOfAnAlarmWhileNothingIsOnTheDevice) {
+  clock.tick = 1;
+  for (const bool sleeps : {false, true}) {
+    make_source(false, sleeps ? 2us : 50us);
+    std::promise<pid_t> started;
+    handler.on_choice = [&, is_first = true]() mutable {
+      if (std::exchange(is_first, false)) started.set_value(::gettid());
+    };
+    source->start();
+    const pid_t thread = started.get_future().get();
+    if (sleeps) wait_until_asleep(thread);
+    std::promise<void> reported;
+    {
+      const std::lock_guard lock(handler.lock);
+      handler.on_choice = {};
+      handler.on_complete = [&] {
+        if (std::exchange(handler.alarm, std::nullopt)) reported.set_value();
+      };
+      handler.alarm = clock.time + 1000;
+      source->note_alarm();
+    }
+    EXPECT_EQ(reported.get_future().wait_for(20s), std::future_status::ready);
+    source->stop();
+  }
+}
+
+TEST_F(PollingThreadTest, HearsOfAnEarlierAlarmWhileItWatchesTheDevice) {
+  handler.alarm = clock.time + 3'600'000'000'000;
+  submit(*source, make_queue(), {.event = 3});
+  std::uint64_t alarm = 0;
+  looks_until([&](std::size_t look) {
+    if (look == 2) {
+      const std::lock_guard lock(handler.lock);
+      handler.alarm = alarm = clock.time + 10'000;
+      source->note_alarm();
+    }
+    if (look == 20) backend.complete(0);
+  });
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_LT(reports[0], 10'000 + 2 * kOften + 20);
+}
+
 // --- A client's reader observes while the polling thread is asleep, so that nobody waits until that has woken.
 
 struct ObservingTest : PollingThreadTest {
@@ -457,7 +500,10 @@ TEST_F(ObservingTest, ASleepingThreadHearsOfAnAlarmThatAnotherThreadCaused) {
   std::promise<void> reported;
   handler.on_choice = {};
   handler.on_complete = [&, reports = 0]() mutable {
-    if (++reports == 1) handler.alarm = 1;
+    if (++reports == 1) {
+      handler.alarm = 1;
+      source->note_alarm();
+    }
     if (reports != 2) return;
     handler.alarm.reset();
     reported.set_value();
