@@ -116,6 +116,44 @@ TEST(TurnsPolicy, OthersStartBehindALaunchThatDoesNotFillTheMachine) {
   EXPECT_EQ(gpu.caps({2}), "00") << "both halves are taken";
 }
 
+// With the parameters that users get.
+TEST(TurnsPolicy, ClientsBehindTheFirstAreServedToo) {
+  FakeMachine gpu({.sms = 2});
+  FakeKernel longer = launches_again("b");
+  longer.block_instructions *= 10;
+  drive(gpu, "turns", {arrive_together({launches_again("a"), longer}), run(4'000'000)});
+  const auto a = static_cast<double>(gpu.instructions({0})), b = static_cast<double>(gpu.instructions({1}));
+  EXPECT_NEAR(a / b, 1, 0.1);
+}
+
+TEST(TurnsPolicy, ALaunchOfManyBlocksGivesWay) {
+  FakeMachine gpu({.sms = 2});
+  FakeKernel endless = launches_again("a");
+  endless.blocks = 1'000'000;
+  endless.launches = 1;
+  drive(gpu, "turns", {arrive(endless), run(100'000), arrive(launches_again("b")), run(2'000'000)});
+  const auto a = static_cast<double>(gpu.instructions({0})), b = static_cast<double>(gpu.instructions({1}));
+  EXPECT_NEAR(a / b, 1.1, 0.2);
+}
+
+TEST(TurnsPolicy, SharesAreWeightsWithTwoClientsAtOnce) {
+  FakeMachine gpu({.sms = 2});
+  FakeKernel three = launches_again("a");
+  three.share = 3;
+  drive(gpu, "turns:turn=5000:first=1000", {arrive_together({three, launches_again("b")}), run(400'000)});
+  EXPECT_NEAR(static_cast<double>(gpu.instructions({0})) / static_cast<double>(gpu.instructions({1})), 3, 0.3);
+}
+
+TEST(TurnsPolicy, TheSmallestParametersEnd) {
+  for (const char* policy : {"turns:first=1", "turns:first=3:at_once=1", "turns:turn=1000"}) {
+    FakeMachine gpu({.sms = 2});
+    FakeKernel important = launches_again("b");
+    important.priority = 1;
+    drive(gpu, policy, {arrive_together({launches_again("a"), important}), run(20'000)});
+    EXPECT_GT(gpu.blocks_done({1}), 10U) << policy;
+  }
+}
+
 // A long launch of one block goes on beside the turns of others, which it hardly keeps from the machine.
 TEST(TurnsPolicy, TimeBesideOthersIsChargedByBlocks) {
   FakeMachine gpu({.sms = 2});
@@ -127,7 +165,7 @@ TEST(TurnsPolicy, TimeBesideOthersIsChargedByBlocks) {
   wide.block = {1024, 16, 0};
   wide.blocks = 4;
   drive(gpu, "turns:at_once=1:turn=2000:first=1000", {arrive_together({narrow, wide, wide}), run(400'000)});
-  EXPECT_GT(gpu.blocks_done({0}), 290U) << "it is served as if it were alone";
+  EXPECT_GT(gpu.blocks_done({0}), 290U) << "it is served as an isolated one";
 }
 
 // Two clients, of which the first has its turn and ends a launch.

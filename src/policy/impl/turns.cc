@@ -110,9 +110,25 @@ class Turns final : public Policy {
     } else {
       charge_parts(passed, could_start, [](const Client&) { return 1.0; });
     }
+    note_blocks(gpu);
+  }
+
+  // The blocks of each client from now on: those on the machine, and those that follow at once where there is room, the
+  // first in order first. Where a wave of blocks has just ended, none are there yet.
+  void note_blocks(const Machine& gpu) {
+    double free = 1;
     for (auto& [id, client] : clients_) {
       const Kernel* kernel = gpu.find(id);
       client.had = kernel == nullptr ? 0 : part_of(kernel->resident, *kernel, gpu);
+      free -= client.had;
+    }
+    for (const KernelId id : order_) {
+      const Kernel* kernel = gpu.find(id);
+      Client& client = clients_[id];
+      if (kernel == nullptr || !client.is_allowed) continue;
+      const double more = std::clamp(part_of(kernel->waiting, *kernel, gpu), 0.0, std::max(free, 0.0));
+      client.had += more;
+      free -= more;
     }
   }
 
@@ -137,7 +153,7 @@ class Turns final : public Policy {
     for (const Kernel& k : kernels) {
       if (k.id == id) continue;
       const Client& other = clients_[k.id];
-      const double ahead = std::clamp(other.used * growth_, first_, turn_) / other.share;
+      const double ahead = std::clamp(other.used * growth_, std::min(first_, turn_), turn_) / other.share;
       const double until = other.served + ahead - client.served;
       rest = rest ? std::min(*rest, until) : until;
     }
@@ -170,6 +186,7 @@ class Turns final : public Policy {
     for (const Kernel& k : kernels) {
       Client& client = clients_[k.id];
       client.has_turn = client.has_turn && rest_of_turn(k.id, kernels).value_or(1) > 0;
+      client.priority = k.priority;
     }
     awaited_ = awaited(kernels, gpu.now());
     std::stable_sort(kernels.begin(), kernels.end(), [&](const Kernel& a, const Kernel& b) {
@@ -180,29 +197,34 @@ class Turns final : public Policy {
     });
     if (!awaited_ && !kernels.empty())
       for (auto& [id, client] : clients_) client.has_turn = id == kernels.front().id;
-    std::vector<KernelId> order;
+    order_.clear();
     double filled = 0;  // by the launches before
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       allow(gpu, kernels[i].id, (i < at_once_ || filled < 1) && !awaited_);
-      order.push_back(kernels[i].id);
-      filled += part_of(kernels[i].blocks, kernels[i], gpu);
+      order_.push_back(kernels[i].id);
+      filled += part_of(std::uint64_t{kernels[i].waiting} + kernels[i].resident, kernels[i], gpu);
     }
-    gpu.order(order);
+    gpu.order(order_);
+    note_blocks(gpu);
     wake_at_end(gpu, kernels);
   }
 
-  // The end of the turn, or of waiting for its client, is an occasion to choose anew.
+  // The end of the turn, or of waiting for its client, is an occasion to choose anew. A kernel that is first by its
+  // priority alone has no turn that ends.
   void wake_at_end(Machine& gpu, const std::vector<Kernel>& kernels) {
-    if (kernels.empty() || (!awaited_ && kernels.size() <= at_once_)) return;
+    if (kernels.empty() || (!awaited_ && kernels.size() < 2)) return;
     const KernelId first = awaited_.value_or(kernels.front().id);
     const double rest = rest_of_turn(first, kernels).value_or(turn_) * clients_[first].share;
-    Cycles end = gpu.now() + Cycles{static_cast<std::uint64_t>(std::max(rest, first_ / 4))};
+    const double wait = std::clamp(rest > 0 ? std::max(rest, first_ / 4) : turn_, 1.0, kLongest);
+    Cycles end = gpu.now() + Cycles{static_cast<std::uint64_t>(wait)};
     if (awaited_) end = std::min(end, clients_[first].left + wait_);
     if (is_due_ && due_ <= end) return;
     is_due_ = true;
     due_ = end;
     gpu.wake_at(end, 0);
   }
+
+  static constexpr double kLongest = 1e12;  // cycles between two choices, far above the longest turn
 
   const double first_;
   const double turn_;
@@ -214,6 +236,7 @@ class Turns final : public Policy {
   bool is_due_ = false;
   Cycles due_;
   std::optional<KernelId> awaited_;
+  std::vector<KernelId> order_;  // of the last choice
   std::map<KernelId, Client> clients_;
 };
 

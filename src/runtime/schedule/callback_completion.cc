@@ -3,6 +3,13 @@
 #include <chrono>
 
 namespace wm::runtime {
+namespace {
+
+bool is_sooner(std::optional<std::uint64_t> alarm, std::optional<std::uint64_t> than) {
+  return alarm && (!than || *alarm < *than);
+}
+
+}  // namespace
 
 void CallbackCompletion::start() {
   thread_ = std::thread([this] { run(); });
@@ -41,10 +48,12 @@ void CallbackCompletion::on_complete(Submission::CompletionCallback& callback, E
 
 void CallbackCompletion::note_alarm() {
   const std::optional<std::uint64_t> when = handler_.next_alarm();
+  if (when == alarm_) return;  // the alarm is written with the scheduler's lock held, as here
   {
     const std::lock_guard lock(mutex_);
-    if (alarm_ == when) return;
+    const bool sooner = is_sooner(when, alarm_);
     alarm_ = when;
+    if (!sooner) return;
   }
   changed_.notify_one();
 }
@@ -73,7 +82,7 @@ void CallbackCompletion::run() {
     {
       std::unique_lock lock(mutex_);
       const std::optional<std::uint64_t> alarm = alarm_;
-      const auto changed = [&] { return stop_ || !reported_.empty() || alarm_ != alarm; };
+      const auto changed = [&] { return stop_ || !reported_.empty() || is_sooner(alarm_, alarm); };
       if (alarm) {
         changed_.wait_until(lock, SystemClock::time_point(SystemClock::duration(*alarm)), changed);
       } else {

@@ -86,8 +86,8 @@ class Scheduler final : private CompletionHandler {
   [[nodiscard]] std::unique_ptr<CompletionSource> make_completions(std::chrono::nanoseconds max_awake);
 
   // --- CompletionHandler
-  [[nodiscard]] std::optional<std::uint64_t> next_alarm() const override { return dispatch_.next_alarm(); }
   SpinMutex& mutex() override { return mutex_.plain(); }
+  [[nodiscard]] std::optional<std::uint64_t> next_alarm() const override { return dispatch_.next_alarm(); }
   void complete(std::span<const Completion> completions) override;
 
   // Submits ready commands and dispatches kernels until nothing more can start.

@@ -1,67 +1,10 @@
-// When the polling thread looks at the device. Every look at the clock takes one nanosecond, so that the thread looks
-// at events at the same times in every run: a look and the check after it take two nanoseconds beside the pause.
-#include <future>
-#include <unistd.h>
-
-#include "runtime/helper/thread_state.h"
-#include "runtime/schedule/completion_rig.h"
-#include "runtime/schedule/polling_completion.h"
+// When the polling thread looks at the device.
+#include "runtime/schedule/polling_rig.h"
 
 namespace wm::runtime::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Times = std::vector<std::uint64_t>;
-
-struct PollingThreadTest : CompletionTest {
-  PollingThreadTest() : CompletionTest(polled_device()) {
-    backend.has_flags = true;
-    make_source(false);
-  }
-  void make_source(bool with_flags, std::chrono::nanoseconds spins = 2us) {
-    const PollingCompletion::Context context{backend, kernels, admission, clock, device_clock, false, spins};
-    source =
-        std::make_unique<PollingCompletion>(handler, context, with_flags ? backend.make_completion_flags() : nullptr);
-  }
-  // Lets the thread poll until everything has completed; `before_look` is called with the number of each look at an
-  // event. Returns the times of these looks since the start.
-  Times looks_until(const std::function<void(std::size_t look)>& before_look, std::size_t completions = 1) {
-    Times looks;
-    std::promise<void> finished;
-    const std::uint64_t start = clock.time;
-    clock.tick = 1;
-    backend.on_query = [&] {
-      looks.push_back(clock.time - start);
-      before_look(looks.size());
-    };
-    handler.on_complete = [&] {
-      reports.push_back(clock.time - start);
-      handler.alarm.reset();
-      if (handler.all.size() == completions) finished.set_value();
-    };
-    source->start();
-    finished.get_future().wait();
-    source->stop();
-    clock.tick = 0;
-    backend.on_query = {};
-    return looks;
-  }
-  // The same, where the device's command `command` completes at the look `last`.
-  Times looks_until(std::size_t last, std::size_t command = 0, std::size_t completions = 1) {
-    return looks_until([=, this](std::size_t look) { return look == last ? backend.complete(command) : void(); },
-                       completions);
-  }
-  // The time between the first two looks.
-  std::uint64_t interval(std::size_t command = 0, std::size_t completions = 1) {
-    const Times looks = looks_until(2, command, completions);
-    return looks[1] - looks[0];
-  }
-
-  std::unique_ptr<PollingCompletion> source;
-  Times reports;  // since the start, with completions or because an alarm was due
-};
-
-constexpr std::uint64_t kOften = 2'502, kRarely = 15'002;  // nanoseconds between two looks
 
 TEST_F(PollingThreadTest, LooksOftenWhereAClientCouldWait) {
   submit(*source, make_queue(), {.event = 3});
@@ -427,90 +370,6 @@ TEST_F(PollingThreadTest, HearsOfAnEarlierAlarmWhileItWatchesTheDevice) {
   });
   ASSERT_EQ(reports.size(), 2U);
   EXPECT_LT(reports[0], 10'000 + 2 * kOften + 20);
-}
-
-// --- A client's reader observes while the polling thread is asleep, so that nobody waits until that has woken.
-
-struct ObservingTest : PollingThreadTest {
-  ObservingTest() {
-    make_source(false, 50us);
-    clock.tick = 1;
-  }
-  static bool never() { return false; }
-};
-
-TEST_F(ObservingTest, AReaderReportsACompletionInPlaceOfASleepingThread) {
-  submit(*source, make_queue(), {.event = 3});
-  std::size_t looks = 0;
-  backend.on_query = [&] { return ++looks == 3 ? backend.complete(0) : void(); };
-  source->observe_until(never);
-  EXPECT_EQ(handler.all.size(), 1U) << "although no thread was started";
-  EXPECT_EQ(looks, 3U);
-}
-
-TEST_F(ObservingTest, AReaderLeavesWhenItsClientHasSentSomething) {
-  submit(*source, make_queue(), {.event = 3});
-  bool has_message = false;
-  std::size_t looks = 0;
-  backend.on_query = [&] { has_message = ++looks == 2; };
-  source->observe_until([&] { return has_message; });
-  EXPECT_EQ(looks, 2U);
-  EXPECT_TRUE(handler.all.empty());
-}
-
-TEST_F(ObservingTest, AReaderDoesNotLookWhereNothingIsOnTheDevice) {
-  const std::uint64_t before = clock.time;
-  source->observe_until(never);
-  EXPECT_LE(clock.time, before + 1);
-}
-
-TEST_F(ObservingTest, AReaderDoesNotLookWhereProcessorsAreFew) {
-  make_source(false, 20us);
-  submit(*source, make_queue(), {.event = 3});
-  backend.on_query = [] { FAIL(); };
-  source->observe_until(never);
-}
-
-TEST_F(ObservingTest, AReaderLeavesTheDeviceToAThreadThatIsAwake) {
-  submit(*source, make_queue(), {.event = 3});
-  std::promise<void> looked, left;
-  bool is_first = true;
-  backend.on_query = [&] {
-    if (!std::exchange(is_first, false)) return;
-    looked.set_value();
-    left.get_future().wait();
-    backend.complete(0);
-  };
-  source->start();
-  looked.get_future().wait();
-  source->observe_until(never);
-  EXPECT_TRUE(handler.all.empty());
-  left.set_value();
-  source->stop();
-}
-
-// The policy may set an alarm when another thread reports: the polling thread sleeps without one.
-TEST_F(ObservingTest, ASleepingThreadHearsOfAnAlarmThatAnotherThreadCaused) {
-  std::promise<pid_t> started;
-  handler.on_choice = [&, is_first = true]() mutable {
-    if (std::exchange(is_first, false)) started.set_value(::gettid());
-  };
-  source->start();
-  wait_until_asleep(started.get_future().get());
-  std::promise<void> reported;
-  handler.on_choice = {};
-  handler.on_complete = [&, reports = 0]() mutable {
-    if (++reports == 1) {
-      handler.alarm = 1;
-      source->note_alarm();
-    }
-    if (reports != 2) return;
-    handler.alarm.reset();
-    reported.set_value();
-  };
-  source->poll();
-  reported.get_future().wait();
-  source->stop();
 }
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace wm::sim {
 
 Exchange::Exchange(std::uint32_t senders, std::uint32_t receivers)
     : sent_(senders), receivers_(senders), senders_of_(receivers) {
-  const std::size_t words = 1 + receivers + (receivers + 2) / 2;  // of a header
+  const std::size_t words = 1 + receivers + (receivers + 2) / 2;  // a header has so many
   lines_of_header_ = (words + CacheLine{}.words.size() - 1) / CacheLine{}.words.size();
   headers_.resize(senders * lines_of_header_);
 }

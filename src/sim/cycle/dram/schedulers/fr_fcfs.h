@@ -56,7 +56,7 @@ struct FrFcfs {
     const DramChannel& channel = waiting.channel;
     const BankQueue::Index any = queue.oldest(static_cast<std::uint32_t>(std::countr_zero(queue.waiting())));
     const DramCommand column = queue[any].write ? DramCommand::write : DramCommand::read;
-    std::array<std::uint64_t, kDramCommands> ready;  // what all banks share
+    std::array<std::uint64_t, kDramCommands> ready;  // by command, where all banks share what it needs
     for (std::size_t c = 0; c < ready.size(); ++c)
       ready[c] = std::max(channel.ready(static_cast<DramCommand>(c)), waiting.now);
     // The row of a bank is closed, or open for other requests than those that wait, or open for one of them.
