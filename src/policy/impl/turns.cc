@@ -209,8 +209,8 @@ class Turns final : public Policy {
     wake_at_end(gpu, kernels);
   }
 
-  // The end of the turn, or of waiting for its client, is an occasion to choose anew. A kernel that is first by its
-  // priority alone has no turn that ends.
+  // The end of the turn, or of waiting for its client, is an occasion to choose anew. A kernel that is first
+  // only by its priority has no turn that ends.
   void wake_at_end(Machine& gpu, const std::vector<Kernel>& kernels) {
     if (kernels.empty() || (!awaited_ && kernels.size() < 2)) return;
     const KernelId first = awaited_.value_or(kernels.front().id);
@@ -236,7 +236,7 @@ class Turns final : public Policy {
   bool is_due_ = false;
   Cycles due_;
   std::optional<KernelId> awaited_;
-  std::vector<KernelId> order_;  // of the last choice
+  std::vector<KernelId> order_;  // as it was chosen last
   std::map<KernelId, Client> clients_;
 };
 
