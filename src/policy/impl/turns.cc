@@ -5,13 +5,14 @@
 // clients has 1/n of its isolated rate: round robin with a bound on who is ahead, as in deficit round robin (Shreedhar
 // and Varghese, SIGCOMM 1995).
 //
-// Launches are not interrupted. A turn ends once its client is ahead of one that waits by the length of a turn, which
-// is a part of what the waiting one was served: a short program does not wait long, and long ones change seldom.
+// Blocks are not interrupted. A turn ends once its client is ahead of one that waits by the length of a turn, which is
+// a part of what the waiting one was served: a short program does not wait long, and long ones change seldom.
 //
 // A client keeps its turn between two launches if it sends the next one within `wait`, as it did the last time: else
 // one whose launches are short would wait for a launch of another before each of its own. The machine is idle
-// meanwhile, which counts as service (anticipatory scheduling: Iyer and Druschel, SOSP 2001). `at_once` - 1 other
-// clients may start launches, of lower priority, behind the one whose turn it is.
+// meanwhile, which counts as service (anticipatory scheduling: Iyer and Druschel, SOSP 2001). Behind the client whose
+// turn it is others may start launches, of lower priority: `at_once` - 1, and more as long as the launches before them
+// do not fill the machine.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -209,8 +210,8 @@ class Turns final : public Policy {
     wake_at_end(gpu, kernels);
   }
 
-  // The end of the turn, or of waiting for its client, is an occasion to choose anew. A kernel that is first
-  // only by its priority has no turn that ends.
+  // The end of the turn, or of waiting for its client, is an occasion to choose anew. A kernel that is first only
+  // by its priority has no turn that ends.
   void wake_at_end(Machine& gpu, const std::vector<Kernel>& kernels) {
     if (kernels.empty() || (!awaited_ && kernels.size() < 2)) return;
     const KernelId first = awaited_.value_or(kernels.front().id);
